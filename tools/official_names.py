@@ -1,7 +1,8 @@
 """Writes the table of classes in docs/moving.md: `python -m tools.official_names`.
 
 It has the models of the installed official SDK that have another name here: those with the same constants, such as
-`"sessionUpdate": "plan"`, and the most properties in common.
+`"sessionUpdate": "plan"`, and the fewest properties that only one of them has. A model of the same name that lacks the
+constants is another one.
 """
 
 from __future__ import annotations
@@ -51,9 +52,11 @@ def counterparts() -> dict[str, str]:
     our_constants = {name: _our_constants(model) for name, model in ours.items()}
     names: dict[str, str] = {}
     for name, model in _models(acp.schema).items():
-        if name in ours or model.__module__ != acp.schema.__name__ or "root" in model.model_fields:
+        if model.__module__ != acp.schema.__name__ or "root" in model.model_fields:
             continue
         constants, properties = _official_constants(model), _properties(model)
+        if name in ours and constants.items() <= our_constants[name].items():
+            continue
         candidates = [other for other, theirs in our_constants.items() if theirs == constants]
         if not constants:
             candidates = [
@@ -62,7 +65,7 @@ def counterparts() -> dict[str, str]:
                 if _properties(ours[other]) == properties and len(properties - {"_meta"}) > 1
             ]
         candidates = [other for other in candidates if len(properties & _properties(ours[other])) * 2 > len(properties)]
-        names[name] = max(candidates, key=lambda other: len(properties & _properties(ours[other])), default="")
+        names[name] = min(candidates, key=lambda other: len(properties ^ _properties(ours[other])), default="")
     return names
 
 

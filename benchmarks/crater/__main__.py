@@ -1,7 +1,8 @@
 """Runs the tests of real projects on acp_kit.official, without changing a line: `make crater [PROJECTS="NAME ..."]`.
 
 Each release in projects.toml is fetched from the index into build/crater, with an environment of its own. Its tests run
-twice: as they are, and with acp_kit.official's pytest plugin. No code of these projects is in this repository.
+twice: as they are, and with acp_kit.official's pytest plugin. No code of these projects is in this repository. A run of
+all projects writes docs/project/official-projects.md.
 """
 
 from __future__ import annotations
@@ -12,22 +13,23 @@ import shutil
 import subprocess
 import sys
 import tarfile
-import tomllib
+import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 from xml.etree import ElementTree
 
+from benchmarks.crater.results import HEADING, PAGE, PROJECTS, Result, page, problems, row
 from tools.paths import ROOT
 from tools.third_party import python_in
 
 BUILD = ROOT / "build" / "crater"
-PROJECTS: dict[str, dict[str, Any]] = tomllib.loads(Path(__file__).with_name("projects.toml").read_text("utf-8"))
 PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check", "-qqq")
 UV = shutil.which("uv")
 LIMIT = 1800  # seconds for the tests of one project
 PLUGIN = ("-p", "acp_kit.official.pytest_plugin")
 _CONNECTIONS = re.compile(rb"acp_kit\.official: (\d+) connections, official: (\d+)")
+_SITE = "import site; print(site.getsitepackages()[0])"
+_RELEASE = "import importlib.metadata as m; print(m.version('agent-client-protocol'))"
 
 
 def prepare(name: str) -> Path:
@@ -43,6 +45,8 @@ def prepare(name: str) -> Path:
     with tarfile.open(next(folder.glob("*.tar.gz"))) as archive:
         archive.extractall(folder / "sdist", filter="data")
     next((folder / "sdist").iterdir()).rename(folder / "code")
+    for path in project.get("folders", []):
+        (folder / "code" / path).mkdir(parents=True)
     _run([sys.executable, "-m", "venv", "--without-pip", folder / "venv"])
     python = python_in(folder / "venv")
     if UV:
@@ -50,15 +54,18 @@ def prepare(name: str) -> Path:
     else:
         install = [*PIP, "--python", python, "install"]
     _run([*install, *project["install"], "pydantic>=2.12"], folder / "code")
-    site = subprocess.check_output([python, "-c", "import site; print(site.getsitepackages()[0])"], text=True)
     paths = "".join(f"{ROOT / package}\n" for package in ("generated", "kit", "runtime"))
-    Path(site.strip(), "acp_bindings.pth").write_text(paths, "utf-8")
+    Path(_ask(python, _SITE), "acp_bindings.pth").write_text(paths, "utf-8")
     (folder / "ready").touch()
     return folder
 
 
 def _run(command: Sequence[object], folder: Path = ROOT) -> None:
     subprocess.run([str(part) for part in command], cwd=folder, check=True)
+
+
+def _ask(python: Path, code: str) -> str:
+    return subprocess.check_output([python, "-c", code], text=True).strip()
 
 
 def run_tests(name: str, folder: Path, run: str, options: Sequence[str] = ()) -> tuple[dict[str, bool], bytes]:
@@ -83,48 +90,38 @@ def run_tests(name: str, folder: Path, run: str, options: Sequence[str] = ()) ->
     return passed, printed
 
 
-def check(name: str) -> bool:
-    """Print the row of a project, and what is wrong: tests that pass only without the plugin, or no connection of ours.
-
-    Return whether nothing is.
-    """
+def check(name: str) -> Result:
+    """Run a project's tests on both connections."""
     folder = prepare(name)
+    begin = time.monotonic()
     before, _ = run_tests(name, folder, "official")
     after, printed = run_tests(name, folder, "ours", PLUGIN)
     counts = _CONNECTIONS.search(printed)
     ours, official = (int(counts[1]), int(counts[2])) if counts else (0, 0)
-    lost = sorted(test for test, is_passed in before.items() if is_passed and not after.get(test))
-    row = (
-        f"{name} {PROJECTS[name]['version']}",
-        len(before),
-        sum(before.values()),
-        sum(after.values()),
-        ours,
-        official,
-    )
-    print(f"| {' | '.join(map(str, row))} |", flush=True)
-    if not ours:
-        print("  Its tests open no connection of ours, so they show nothing: remove the project.", flush=True)
-        return False
-    differs = PROJECTS[name].get("differs")
-    if lost and differs:
-        print(f"  {len(lost)} tests pass only on the official connection: {differs}.", flush=True)
-        return True
-    for test in lost:
-        print(f"  passes only on the official connection: {test}", flush=True)
-    return not lost
+    release = _ask(python_in(folder / "venv"), _RELEASE)
+    return Result(name, release, before, after, ours, official, time.monotonic() - begin)
 
 
 def main(names: Sequence[str]) -> int:
-    """Check projects. Return 1 if a test passes only on the official connection, or a project opens none of ours."""
+    """Check projects. Return 1 if one has problems."""
     fitting = [
         name for name in names if f"{sys.version_info[0]}.{sys.version_info[1]}" >= PROJECTS[name].get("python", "")
     ]
     for name in sorted({*names} - {*fitting}):
         print(f"{name} needs Python {PROJECTS[name]['python']}: left out.")
-    print("| project | tests | pass | pass on ours | our connections | official ones |\n|---|---|---|---|---|---|")
-    kept = [check(name) for name in fitting]
-    return int(not all(kept))
+    print(HEADING, flush=True)
+    results: list[Result] = []
+    has_problems = False
+    for name in fitting:
+        result = check(name)
+        results.append(result)
+        print(row(result), flush=True)
+        for problem in problems(result, PROJECTS[name].get("lost", {})):
+            print(f"  {problem}", flush=True)
+            has_problems = True
+    if {*fitting} == {*PROJECTS}:
+        PAGE.write_text(page(results), "utf-8")
+    return int(has_problems)
 
 
 if __name__ == "__main__":

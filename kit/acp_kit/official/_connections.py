@@ -234,7 +234,7 @@ def _result(result: Any) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """Return JSON that the program has built. Raise TypeError if it has anything else in it, such as a model."""
+    """Return a copy of JSON that the program has built. Raise TypeError if something else is in it, such as a model."""
     return json.loads(json.dumps(value))
 
 
