@@ -149,9 +149,12 @@ def _with_context(message: InstrumentedMessage) -> Any:
     if "traceparent" not in meta and _allows_meta(message):
         with _logging_errors():
             inject(context)
-            not_text = [name for name, value in context.items() if not isinstance(cast("object", value), str)]
+            injected = cast("dict[object, object]", context)
+            not_text = [
+                name for name, value in injected.items() if not (isinstance(name, str) and isinstance(value, str))
+            ]
             for name in not_text:
-                del context[name]
+                del injected[name]
             if not_text:
                 raise TypeError(f"A propagator has injected values that aren't text: {not_text}")
     if not context:

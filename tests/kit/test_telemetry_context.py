@@ -157,7 +157,7 @@ async def test_meta_of_the_caller_is_kept(link: Link) -> None:
 class OddPropagator(TraceContextTextMapPropagator):
     def inject(self, carrier: Any, context: Any = None, setter: Any = default_setter) -> None:
         super().inject(carrier, context, setter)
-        carrier |= {"number": 5, "object": object(), "nothing": None}
+        carrier |= {"number": 5, "object": object(), "nothing": None, 5: "text"}
 
 
 async def test_a_propagator_that_injects_what_is_not_text_does_not_fail_the_call(
@@ -171,7 +171,8 @@ async def test_a_propagator_that_injects_what_is_not_text_does_not_fail_the_call
         propagate.set_global_textmap(before)
     assert set(params["_meta"]) == {"traceparent"}
     assert (
-        "TypeError: A propagator has injected values that aren't text: ['number', 'object', 'nothing']" in caplog.text
+        "TypeError: A propagator has injected values that aren't text: ['number', 'object', 'nothing', 5]"
+        in caplog.text
     )
 
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import URL, Connection, RowMapping, delete, insert, literal, make_url, select, tuple_, update
 from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
@@ -29,8 +29,6 @@ from acp_runtime import ABSENT
 
 if TYPE_CHECKING:
     from acp_bindings.v1 import ListSessionsResponse, SessionInfo, SessionUpdate
-
-T = TypeVar("T")
 
 # How many entries are read at a time.
 _PAGE = 32
@@ -97,9 +95,11 @@ class SqlHistory(HistoryStore):
 
     async def read(self, session_id: str) -> AsyncGenerator[SessionUpdate, None]:
         """See `HistoryStore.read`."""
-        if (await self._session(session_id))["open_key"] is not None:
+        session = await self._session(session_id)
+        if session["open_key"] is not None:
             await self._write(lambda connection: self._merge_message(connection, session_id))
-        end: int = (await self._session(session_id))["next_position"]
+            session = await self._session(session_id)
+        end: int = session["next_position"]
         columns = select(ENTRIES.c.position, ENTRIES.c.body).order_by(ENTRIES.c.position).limit(_PAGE)
         last = -1
         while True:

@@ -64,6 +64,14 @@ def test_halves_of_a_character_in_two_chunks_become_the_character(is_read_betwee
     assert block == v1.ContentBlockText(text="a\U0001f600b\ude00")
 
 
+def test_halves_of_a_character_in_the_summary_of_a_compaction_become_the_character() -> None:
+    chunk = {"sessionUpdate": "compaction_summary_chunk", "compactionId": "1"}
+    texts = ("a\ud83d", "\ude00b")
+    state = state_of([parse({**chunk, "content": {"type": "text", "text": text}}, v1_unstable) for text in texts])
+    [compaction] = state.timeline
+    assert [block.text for block in compaction.summary] == ["a\U0001f600b"]
+
+
 def test_a_message_that_was_ended_is_not_continued() -> None:
     state = state_of([text_chunk("first turn")])
     state.end_message()
