@@ -443,13 +443,11 @@ def test_a_replay_has_each_tool_call_whose_id_was_used_in_a_later_turn() -> None
     with state.replayed():
         for update in updates:
             state.apply(update)
-    assert [getattr(entry, "title", None) or getattr(entry, "text", None) for entry in state.timeline] == [
-        "first",
-        "a",
-        "second",
-        "b",
-    ]
     assert state.running_calls == {}
+    state.apply(Start(tool_call_id="1", title="c", status="in_progress"))
+    shown = [getattr(entry, "title", None) or getattr(entry, "text", None) for entry in state.timeline]
+    assert shown == ["first", "a", "second", "b", "c"]
+    assert [call.title for call in state.running_calls.values()] == ["c"]
 
 
 def test_a_replay_that_fails_changes_nothing() -> None:

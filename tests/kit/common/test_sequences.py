@@ -79,6 +79,7 @@ def agent_uses() -> dict[str, Callable[[Turn], Any]]:
         "ToolCall content": lambda t: tool_call(t, content="hello"),
         "ToolCall locations": lambda t: tool_call(t, locations="/a"),
         "ToolCall.update locations": update_locations,
+        "Turn.run inherit_env": lambda t: t.run("true", inherit_env="PATH"),
         "Turn.tool_call content": lambda t: t.tool_call("Run", content="hello"),
         "Turn.tool_call locations": lambda t: t.tool_call("Run", locations="/a"),
     }

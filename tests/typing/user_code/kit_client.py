@@ -21,6 +21,10 @@ from acp_kit.client import (
     allow,
     ask,
     client_capabilities,
+    form_defaults,
+    form_problems,
+    list_sessions,
+    open_session,
     reject,
 )
 from acp_kit.registry import Binary, Launch, Registry
@@ -41,7 +45,8 @@ class Everything(FileHandlers, TerminalHandlers, PermissionHandlers, Elicitation
         self.elicitations = Elicitations(fill_in=self.form, open_url=self.link, on_complete=print)
 
     async def form(self, request: v1.CreateElicitationRequestForm) -> dict[str, Any] | Literal["decline", "cancel"]:
-        return {name: field.type for name, field in request.requested_schema.properties.items()} or "decline"
+        values = assert_type(form_defaults(request.requested_schema), dict[str, Any])
+        return "decline" if assert_type(form_problems(request.requested_schema, values), dict[str, str]) else values
 
     async def link(self, request: v1.CreateElicitationRequestUrl) -> Literal["accept", "decline"]:
         return "accept" if request.url.startswith("https://") else "decline"
@@ -83,6 +88,11 @@ async def main(root: Path) -> None:
         capabilities = assert_type(client_capabilities(agent.handler), v1.ClientCapabilities)
         await agent.initialize(protocol_version=1, client_capabilities=capabilities)
         await terminals.release_session("s")
+        async for info in list_sessions(agent, cwd=root):
+            async with open_session(agent, cwd=info.cwd, load=info.session_id) as session:
+                for call in session.state.tool_calls.values():
+                    assert_type(session.state.status_of(call), v1.ToolCallStatus | Literal["cancelled"] | None)
+                await session.cancel()
 
 
 def choose(request: v1.RequestPermissionRequest) -> str | None:

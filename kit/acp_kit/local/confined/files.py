@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import stat
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from copy import copy
 from errno import ELOOP, ENOTDIR, ETXTBSY
@@ -47,9 +47,11 @@ class ConfinedFiles:
 
     def within(self, *folders: str | os.PathLike[str]) -> ConfinedFiles:
         """Return those of the files that are also inside one of these folders. Folders that don't exist are ignored."""
-        others = resolve_roots(folder for folder in folders if os.path.isdir(folder))
+        roots: list[Path] = []
+        for folder in resolve_roots(folder for folder in folders if os.path.isdir(folder)):
+            roots += _inside([folder], self.roots) or _inside(self.roots, [folder])
         files = copy(self)
-        files.roots = resolve_roots([*_inside(others, self.roots), *_inside(self.roots, others)])
+        files.roots = tuple(roots)
         return files
 
     def resolve(self, path: str) -> Path:
@@ -144,12 +146,14 @@ class ConfinedFiles:
         return data
 
 
-def _inside(folders: Sequence[Path], roots: Sequence[Path]) -> Iterator[Path]:
-    """Yield the folders that are inside roots."""
+def _inside(folders: Sequence[Path], roots: Sequence[Path]) -> list[Path]:
+    """Return those of the folders that are inside roots."""
+    inside: list[Path] = []
     for folder in folders:
         with suppress(OutsideRoots):
             root, names = locate(str(folder), roots)
-            yield root.joinpath(*names)
+            inside.append(root.joinpath(*names))
+    return inside
 
 
 def _check_regular(status: os.stat_result, path: str) -> None:
