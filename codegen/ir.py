@@ -88,11 +88,16 @@ class Model:
 
 @dataclass(frozen=True)
 class Member:
-    """A member of a union: the name of its class or alias, and the label that follows the union's name in that name."""
+    """A member of a union: the name of its class or alias, and the label that follows the union's name in that name.
+
+    Attributes:
+        doc: what the schema says about this member of the union, not about its definition.
+    """
 
     name: str
     label: str
     tag: str | None = None
+    doc: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True)
@@ -149,6 +154,29 @@ class OldName:
 
 
 @dataclass(frozen=True)
+class PlaceFact:
+    """A fact about a place in the params or the result of a method.
+
+    Attributes:
+        kind: `Needs`, `Absolute` or `Unsupported`, the name of its class in `acp_runtime.stubs.facts`.
+        place: the path of the place: properties and tags, with dots between them.
+        capability: for `Needs`, the path of the capability in the `initialize` message of the side that receives it.
+        rejects: whether a receiver answers with an error.
+    """
+
+    kind: str
+    place: str
+    capability: str = ""
+    rejects: bool = False
+
+    @property
+    def source(self) -> str:
+        """The Python code that makes it."""
+        texts = [python_literal(text) for text in (self.place, self.capability) if text]
+        return f"{self.kind}({', '.join([*texts, *(['rejects=True'] if self.rejects else [])])})"
+
+
+@dataclass(frozen=True)
 class Method:
     """A request or a notification of one side.
 
@@ -163,7 +191,8 @@ class Method:
         doc: upstream's description.
         capability: the path in the peer's `initialize` message that unlocks it; None if no capability does.
         baseline: whether every peer implements it.
-        content: parts of its params that need their own capability, with the capability's path.
+        params_facts: facts about places in its params.
+        result_facts: facts about places in its result.
         offered: when a method without a capability may be called; empty for other methods.
         facts: other facts for the runtime, as keywords of its `Request` or `Notification`.
         entry: its entry in `methods.toml`, including facts about properties that this schema doesn't have.
@@ -181,7 +210,8 @@ class Method:
     doc: str
     capability: str | None = None
     baseline: bool = False
-    content: tuple[tuple[str, str], ...] = ()
+    params_facts: tuple[PlaceFact, ...] = ()
+    result_facts: tuple[PlaceFact, ...] = ()
     offered: str = ""
     facts: tuple[tuple[str, Any], ...] = ()
     entry: dict[str, Any] = field(default_factory=dict[str, Any], compare=False)
@@ -209,6 +239,8 @@ class Schema:
         envelopes: the names of the definitions of whole messages.
         properties: the table `[<version>.properties]` of `methods.toml`.
         old_names: the old names of definitions, which generated code keeps.
+        places: the keys of `[<version>.places]`, and whether a message of this schema has the place; None if it need
+            not have it.
     """
 
     definitions: dict[str, Definition]
@@ -216,6 +248,7 @@ class Schema:
     envelopes: set[str] = field(default_factory=set[str])
     properties: dict[str, str] = field(default_factory=dict[str, str])
     old_names: tuple[OldName, ...] = ()
+    places: dict[str, bool | None] = field(default_factory=dict[str, bool | None])
 
     def model(self, name: str) -> Model:
         definition = self.definitions[name]

@@ -26,6 +26,8 @@ Table: TypeAlias = dict[str, dict[str, dict[str, Any]]]
 SHARED = "properties"
 # The table with required lists that a peer may leave out.
 MAY_BE_MISSING = "may_be_missing"
+# The table about places in messages.
+PLACES = "places"
 # Suffixes of tables that take precedence over those of a version: for its unstable profile, and for schemas that the
 # next upgrade brings.
 UNSTABLE = "_unstable"
@@ -86,7 +88,6 @@ class Entry(TypedDict, total=False):
     cancels: Text
     cancelled: Cancelled
     accepted: Accepted
-    paths: Annotated[list[Text], Field(min_length=1)]
 
 
 @with_config(extra="forbid")
@@ -94,7 +95,14 @@ class EntryWithCapability(Entry, total=False):
     """A method of a side that advertises capabilities."""
 
     capability: Text
-    content: dict[str, Text]
+
+
+@with_config(extra="forbid")
+class PlaceEntry(TypedDict, total=False):
+    """What is said about a place in messages."""
+
+    needs: Text
+    absolute: Literal[True]
 
 
 _Side: TypeAlias = dict[str, Annotated[Entry, AfterValidator(_check_access)]]
@@ -107,6 +115,7 @@ class _Tables(TypedDict, total=False):
 
     properties: Properties
     may_be_missing: dict[Annotated[str, Field(pattern=r"^\w+\.\w+$")], Text]
+    places: dict[str, PlaceEntry]
     agent: _SideWithCapability
     client: _SideWithCapability
     both: _Side
@@ -168,3 +177,13 @@ def find_entries(facts: str, side: str, wire: str, table: Table | None = None) -
     table = table or _read_facts()
     entries = ((name, table.get(name, {}).get(side, {}).get(wire)) for name in table_names(facts))
     return [(f"{name}.{side}", entry) for name, entry in entries if entry is not None]
+
+
+def find_place_entries(facts: str, table: Table | None = None) -> dict[str, Entries]:
+    """Return the entries about places in the tables of a profile, by key, in order of precedence."""
+    table = table or _read_facts()
+    entries: dict[str, Entries] = {}
+    for name in table_names(facts):
+        for key, entry in table.get(name, {}).get(PLACES, {}).items():
+            entries.setdefault(key, []).append((f"{name}.{PLACES}", entry))
+    return entries

@@ -16,13 +16,18 @@ from typing import Any
 
 from codegen.data.facts_file import (
     FILE,
+    NEXT,
+    UNSTABLE,
     Entries,
     Table,
     find_entries,
     find_may_be_missing,
+    find_place_entries,
     find_shared_properties,
     next_step_for_entry,
 )
+from codegen.data.place_facts import PlaceFacts, find_messages
+from codegen.data.places import Places
 from codegen.errors import SchemaError
 from codegen.ir import Definition, Field, Method, Model, Schema, Union
 from codegen.names import attribute_name
@@ -46,7 +51,38 @@ def attach_facts(schema: Schema, facts: str, table: Table | None = None) -> Sche
         resolver.resolve(method, find_entries(facts, method.side, method.wire, table)) for method in schema.methods
     ]
     definitions = _mark_may_be_missing(schema, find_may_be_missing(facts, table))
-    return replace(schema, definitions=definitions, methods=methods, properties=properties)
+    schema = replace(schema, definitions=definitions, methods=methods, properties=properties)
+    return attach_place_facts(schema, facts, find_place_entries(facts, table))
+
+
+def attach_place_facts(schema: Schema, facts: str, entries: dict[str, Entries], *, checked: bool = True) -> Schema:
+    """Return a schema with the facts about places in messages.
+
+    Args:
+        schema: the schema, with its properties.
+        facts: the name of the profile's own tables in `methods.toml`.
+        entries: the entries about places, by key.
+        checked: whether the schema must have every capability.
+    """
+    places = Places(schema)
+    starts = {side: schema.properties.get(f"{side}_capabilities", "") for side in ADVERTISED_IN}
+    advertised = {side: find_advertised(schema, name) for side, name in ADVERTISED_IN.items()}
+    place_facts = PlaceFacts(places, entries, advertised, starts, facts)
+    methods: list[Method] = []
+    present: set[str] = set()
+    for method in schema.methods:
+        found = {message.definition: place_facts.find(message, checked=checked) for message in find_messages(method)}
+        present.update(key for name in found for place in places.find(name) for key in place.keys)
+        params_facts, result_facts = found.get(method.params, ()), found.get(method.result or "", ())
+        methods.append(replace(method, params_facts=params_facts, result_facts=result_facts))
+    have = {key: key in present or (False if _is_expected(of_key) else None) for key, of_key in entries.items()}
+    return replace(schema, methods=methods, places=have)
+
+
+def _is_expected(entries: Entries) -> bool:
+    """Return whether a schema should have a place: its version's table names it, and no other says otherwise."""
+    table, _ = entries[-1]
+    return NEXT not in table and UNSTABLE not in table and all(entry for _, entry in entries)
 
 
 def _mark_may_be_missing(schema: Schema, sources: dict[str, str]) -> dict[str, Definition]:
@@ -88,6 +124,7 @@ class Resolver:
         self._schema = schema
         self._own_tables = facts
         self._properties = properties
+        self._places = Places(schema)
         self._notifications = {method.wire: method.params for method in schema.methods if method.result is None}
         # Names that both a request and a notification have. They share an entry, and each takes the facts that fit it.
         self._both = self._notifications.keys() & {
@@ -102,18 +139,12 @@ class Resolver:
         candidates = entries or [("", self._propose(method))]
         table, entry = min(candidates, key=lambda candidate: len(self.find_missing(method, candidate[1])))
         capability: str | None = entry.get("capability")
-        parts: dict[str, str] = entry.get("content", {})
-        content = {part: path for part, path in parts.items() if has_part(self._schema, method, part)}
-        if checked:
-            for part, path in content.items():
-                self._check_path(method.side, path, f"{method.wire} with {part}")
-            if capability:
-                self._check_path(method.side, capability, method.wire)
+        if checked and capability:
+            self._check_path(method.side, capability, method.wire)
         return replace(
             method,
             capability=capability,
             baseline=entry.get("baseline", False),
-            content=tuple(content.items()),
             offered=entry.get("offered", ""),
             facts=tuple(self._facts(method, entry)),
             entry=entry,
@@ -140,13 +171,11 @@ class Resolver:
 
     def _find_names(self, method: Method, entry: dict[str, Any]) -> Iterator[tuple[str, str, bool]]:
         """Yield the names in an entry: the entry's key, the name, and whether this schema has it."""
-        content = entry.get("content", {})
-        for path in dict.fromkeys((entry.get("capability"), *content.values())):
-            if path is not None:
-                yield "capability", path, self._missing_step(ADVERTISED_IN[method.side], path) is None
-        yield from (("content", part, has_part(self._schema, method, part)) for part in content)
+        if path := entry.get("capability"):
+            yield "capability", path, self._missing_step(ADVERTISED_IN[method.side], path) is None
         for key, fields in self._fields_by_key(method).items():
-            yield from ((key, name, name in fields) for name in _names_in(entry, key))
+            if name := entry.get(key):
+                yield key, name, name in fields
         if cancelled := entry.get("cancelled"):
             yield "cancelled", cancelled["by"], cancelled["by"] in self._notifications
             returned = fields_by_wire(self._schema, method.result or "")
@@ -154,8 +183,8 @@ class Resolver:
         if accepted := entry.get("accepted"):
             sent = [method for method in self._schema.methods if method.wire == accepted["by"]]
             yield "accepted", accepted["by"], bool(sent)
-            for part in accepted["parts"]:
-                yield "accepted", part, any(has_part(self._schema, method, part) for method in sent)
+            places = {".".join(place.path) for method in sent for place in self._places.find(method.params)}
+            yield from (("accepted", part, part in places) for part in accepted["parts"])
             yield "accepted", accepted["id"], accepted["id"] in fields_by_wire(self._schema, method.result or "")
 
     def _fields_by_key(self, method: Method) -> dict[str, dict[str, Field]]:
@@ -167,7 +196,6 @@ class Resolver:
             "ends": params,
             "exempt": params,
             "cancels": {} if method.result else params,
-            "paths": params,
         }
 
     def _facts(self, method: Method, entry: dict[str, Any]) -> Iterator[tuple[str, Any]]:
@@ -180,8 +208,8 @@ class Resolver:
         if "gone" in facts and required:
             raise _error(result, f"{place}: `gone` gives callers an empty result, but {required[0]!r} is required.")
         for key, fields in self._fields_by_key(method).items():
-            if attributes := tuple(fields[name].name for name in _names_in(facts, key) if name in fields):
-                yield key, attributes if key == "paths" else attributes[0]
+            if facts.get(key) in fields:
+                yield key, fields[facts[key]].name
         cancelled = facts.get("cancelled")
         if cancelled and cancelled.get("result", {}).keys() <= result_fields.keys():
             self._check_cancelled(cancelled["by"], place, result)
@@ -242,12 +270,6 @@ class Resolver:
         return None
 
 
-def _names_in(entry: dict[str, Any], key: str) -> list[str]:
-    """Return the names in a fact, which is one name or a list of names."""
-    names = entry.get(key, [])
-    return [names] if isinstance(names, str) else names
-
-
 def fields_by_wire(schema: Schema, name: str) -> dict[str, Field]:
     """Return the fields of a definition by their keys in JSON. A union's are those that all its members have."""
     models = list(schema.concrete_models(name)) if name in schema.definitions else []
@@ -255,32 +277,21 @@ def fields_by_wire(schema: Schema, name: str) -> dict[str, Field]:
     return {wire: field for wire, field in first.items() if all(wire in fields for fields in others)}
 
 
-def has_part(schema: Schema, method: Method, part: str) -> bool:
-    """Return whether the params have a part: `<field>`, or `<field>.<tag>` if it or its items have tags."""
-    wire, _, tag = part.partition(".")
-    fields = [field for model in schema.concrete_models(method.params) for field in schema.fields(model.name)]
-    return any(
-        field.wire == wire and (not tag or tag in {field.tag, *_find_item_tags(schema, field)}) for field in fields
-    )
+def find_capability_paths(schema: Schema, message: str, start: str) -> list[str]:
+    """Return the paths of all capabilities below a property of the message that advertises them."""
+    return [path for path in find_advertised(schema, message) if path.startswith(f"{start}.")]
 
 
-def _find_item_tags(schema: Schema, field: Field) -> Iterator[str | None]:
-    own = field.type.non_null
-    items = (schema.definitions.get(part.name) for part in (own, *own.parts))
-    return (member.tag for definition in items if isinstance(definition, Union) for member in definition.members)
+def find_advertised(schema: Schema, message: str) -> dict[str, str]:
+    """Return the paths of everything in a message, each with its definition and property, as Rust writes them."""
+    return dict(_find_paths_below(schema, "", message, ()))
 
 
-def find_capability_paths(schema: Schema, message: str, start: str) -> Iterator[str]:
-    """Yield the paths of all capabilities below a property of the message that advertises them."""
-    first = fields_by_wire(schema, message).get(start)
-    return _find_paths_below(schema, start, first.type.non_null.name, ()) if first else iter(())
-
-
-def _find_paths_below(schema: Schema, path: str, name: str, seen: tuple[str, ...]) -> Iterator[str]:
+def _find_paths_below(schema: Schema, start: str, name: str, seen: tuple[str, ...]) -> Iterator[tuple[str, str]]:
     for wire, field in fields_by_wire(schema, name).items() if name not in seen else ():
         if wire != "_meta":  # extensions unlock nothing in the schema
-            yield f"{path}.{wire}"
-            yield from _find_paths_below(schema, f"{path}.{wire}", field.type.non_null.name, (*seen, name))
+            yield f"{start}{wire}", f"{name}::{wire}"
+            yield from _find_paths_below(schema, f"{start}{wire}.", field.type.non_null.name, (*seen, name))
 
 
 def _error(definition: str, message: str) -> SchemaError:

@@ -13,9 +13,11 @@ from typing import TypeAlias
 from codegen.data.facts_file import (
     FILE,
     MAY_BE_MISSING,
+    PLACES,
     SHARED,
     Table,
     find_may_be_missing,
+    find_place_entries,
     next_step_for_entry,
 )
 from codegen.data.resolve import ADVERTISED_IN, CORRECT, Resolver
@@ -56,6 +58,7 @@ def check_all_used(
         with name_in_errors(profile):
             _check_properties(profile, schema)
             _check_may_be_missing(schema, find_may_be_missing(profile.facts, table))
+            _check_places(profile, schema, [other for its, other in schemas if its.table == profile.table])
             for method in schema.methods:
                 if listed and not method.table:
                     place = f"{FILE} [{profile.table}.{method.side}]"
@@ -67,6 +70,9 @@ def check_all_used(
 def _check_kept(profile: Profile, schema: Schema, before: Schema | None) -> None:
     """Check that an upgrade keeps the names that entries use."""
     old_methods = {method.key: method for method in before.methods} if before else {}
+    for key, is_present in schema.places.items():
+        if before and before.places.get(key) and is_present is False:
+            raise _missing_place_error(profile, key, f"{profile.file} any more")
     for method in schema.methods:
         old = old_methods.get(method.key)
         if before and old:
@@ -101,9 +107,29 @@ def _check_names(profile: Profile, method: Method, missing: _Missing, others: li
             raise _missing_name_error(profile, method, key, name, f"any pinned schema of {profile.table}")
 
 
+def _check_places(profile: Profile, schema: Schema, same_version: list[Schema]) -> None:
+    """Check that a schema has the places that the file names. A stable schema may lack what another one has.
+
+    Places in definitions that no schema has are not checked.
+    """
+    for key, is_present in schema.places.items():
+        is_elsewhere = any(other.places.get(key) for other in same_version)
+        if is_present is not False:
+            continue
+        if not is_elsewhere and key.partition(".")[0] in schema.definitions:
+            raise _missing_place_error(profile, key, f"any pinned schema of {profile.table}")
+        if is_elsewhere and profile.is_unstable:
+            raise _missing_place_error(profile, key, f"{profile.file}, unlike in another profile")
+
+
+def _missing_place_error(profile: Profile, key: str, where: str) -> FileError:
+    table = find_place_entries(profile.facts)[key][0][0]
+    sentence = f"There is no such place in the messages of {where}."
+    return FileError("", f"{FILE} [{table}] {key!r}: {sentence} {next_step_for_entry(profile.facts, PLACES)}")
+
+
 def _missing_name_error(profile: Profile, method: Method, key: str, name: str, where: str) -> FileError:
-    noun = "part" if key == "content" else "property"
-    sentence = f"`{key}` names {name!r}, but the method has no such {noun} in {where}."
+    sentence = f"`{key}` names {name!r}, but the method has no such property in {where}."
     next_step = next_step_for_entry(profile.facts, method.side)
     return FileError("", f"{FILE} [{method.table}] {method.wire!r}: {sentence} {next_step}")
 

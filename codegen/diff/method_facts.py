@@ -12,16 +12,19 @@ from functools import cached_property
 from typing import Any
 
 from codegen.data.facts_file import (
+    PLACES,
     SHARED,
     Entries,
     EntryWithCapability,
+    PlaceEntry,
     Properties,
     Table,
     find_entries,
+    find_place_entries,
     find_shared_properties,
     table_names,
 )
-from codegen.data.resolve import Resolver
+from codegen.data.resolve import Resolver, attach_place_facts
 from codegen.errors import SchemaError
 from codegen.escaping import join_first
 from codegen.ir import Method, Schema
@@ -30,7 +33,7 @@ from codegen.toml import validate
 
 METHODS = "codegen/methods.toml"
 # The keys of an entry that are compared as facts.
-FACTS = ("opens", "creates", "ends", "exempt", "gone", "cancels", "cancelled", "accepted", "paths")
+FACTS = ("opens", "creates", "ends", "exempt", "gone", "cancels", "cancelled", "accepted")
 # A note lists at most this many names.
 _LISTED = 5
 
@@ -62,7 +65,20 @@ class MethodFacts:
             properties = find_shared_properties(facts)
         resolver = Resolver(schema, facts, properties)
         methods = [self._with_facts(facts, method, resolver) for method in schema.methods]
-        return replace(schema, methods=methods, properties=properties)
+        schema = replace(schema, methods=methods, properties=properties)
+        return attach_place_facts(schema, facts, self._place_entries(facts), checked=False)
+
+    def _place_entries(self, facts: str) -> dict[str, Entries]:
+        """Return the entries about places; those of the current file if this one has no such table."""
+        if not any(PLACES in sides for sides in self._tables.values()):
+            return find_place_entries(facts)
+        entries = find_place_entries(facts, self._tables)
+        try:
+            validate(dict[str, list[tuple[str, PlaceEntry]]], entries, METHODS)
+        except SchemaError:
+            self.unread[PLACES] = None
+            return find_place_entries(facts)
+        return entries
 
     def _with_facts(self, facts: str, method: Method, resolver: Resolver) -> Method:
         try:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
+from codegen.data.places import OTHER
 from codegen.escaping import wrap
-from codegen.ir import Field, Method, Schema
+from codegen.ir import Field, Method, PlaceFact, Schema
 from codegen.names import attribute_name
 
 _WIDTH = 112
@@ -29,6 +30,7 @@ class StubDocs:
             method.doc,
             " ".join(self.handler_needs(method, role)),
             self.accepted_parts(method),
+            self.restricted_results(method, role),
             self.default(method, role),
         )
 
@@ -69,10 +71,17 @@ class StubDocs:
 
     def accepted_parts(self, method: Method) -> str:
         """Return the capabilities that a handler may advertise for parts of its params, as a list."""
-        if not method.content:
-            return ""
-        lines = [f"- {self._part(method, part)}: `{path}`" for part, path in method.content]
-        return "\n".join(["Advertise a capability for each of these that you accept:", *lines])
+        needs = self._list_needs(method.params_facts, method)
+        return "\n".join(["Advertise a capability for each of these that you accept:", *needs]) if needs else ""
+
+    def restricted_results(self, method: Method, role: str) -> str:
+        """Return the capabilities that the peer must have advertised for parts of a handler's result, as a list."""
+        needs = self._list_needs(method.result_facts, method)
+        return "\n".join([f"Return these only to {_OTHER[role]}s that advertise:", *needs]) if needs else ""
+
+    def _list_needs(self, facts: tuple[PlaceFact, ...], method: Method) -> list[str]:
+        needs = {fact.place: fact.capability for fact in facts if fact.capability and OTHER not in fact.capability}
+        return [f"- {self._part(method, place)}: `{capability}`" for place, capability in needs.items()]
 
     def default(self, method: Method, role: str) -> str:
         """Return a sentence about a default that differs from the one in the class's docstring; otherwise empty."""
@@ -138,30 +147,35 @@ class StubDocs:
         if needs := self._needs(method):
             exempt = f" Not raised for a `{facts['exempt']}` that the {role} created." if "exempt" in facts else ""
             errors.append(("CapabilityError", f"The {role} did not advertise {needs}.{exempt}"))
-        if paths := facts.get("paths"):
-            fields = _join_alternatives([f"`{path}`" for path in paths])
-            errors.append(("RelativePath", f"{fields} holds a relative path."))
+        paths = [fact.place.split(".") for fact in method.params_facts if fact.kind == "Absolute"]
+        if paths:
+            names = {(attribute_name(path[0]) or path[0], len(path) > 1): None for path in paths}
+            fields = [f"a path in `{name}`" if is_inside else f"`{name}`" for name, is_inside in names]
+            errors.append(("RelativePath", f"{_join_alternatives(fields)} is a relative path."))
         if "opens" in facts:
             errors.append(("ProtocolVersionMismatch", f"The {role} answered with another protocol version."))
         return errors
 
     def _needs(self, method: Method) -> str:
         own = f"`{method.capability}`" if method.capability else ""
-        parts = ", ".join(f"`{path}` for {self._part(method, part)}" for part, path in method.content)
+        needs = {fact.place: fact.capability for fact in method.params_facts if fact.capability}
+        parts = ", ".join(f"`{path}` for {self._part(method, place)}" for place, path in needs.items())
         return ", or ".join(filter(None, (own, parts and f"a capability that an argument needs: {parts}")))
 
-    def _part(self, method: Method, part: str) -> str:
-        """Describe a part of the params: a field, a tag, or items of a type."""
-        key, _, tag = part.partition(".")
-        name = attribute_name(key) or key
-        if not tag:
+    def _part(self, method: Method, place: str) -> str:
+        """Describe a place in the params or the result: an argument, a tag of the whole, or anything inside."""
+        first, _, inside = place.partition(".")
+        name = attribute_name(first) or first
+        if not inside:
             return f"`{name}`"
         is_tag = any(
             field.name == name and field.tag
             for parameters in self._schema.parameter_sets(method)
             for field in parameters
         )
-        return f'`{name}="{tag}"`' if is_tag else f"items of type `{tag}` in `{name}`"
+        if not is_tag:
+            return f"`{place}`"
+        return f"another `{name}`" if inside == OTHER else f'`{name}="{inside}"`'
 
 
 def _verb(method: Method) -> str:

@@ -23,6 +23,7 @@ from codegen.read.variants import Tag, Variant, find_constant, find_tag, read_va
 # Names that generated modules use for something else.
 RESERVED = frozenset(
     {
+        "Absolute",
         "Agent",
         "Annotated",
         "Any",
@@ -55,6 +56,7 @@ RESERVED = frozenset(
         "Mapping",
         "MethodNotFound",
         "Model",
+        "Needs",
         "NoTag",
         "NotNull",
         "Notification",
@@ -75,6 +77,7 @@ RESERVED = frozenset(
         "Uint32",
         "Uint64",
         "Uint8",
+        "Unsupported",
         "Uri",
     }
 )
@@ -260,12 +263,12 @@ class _Reader:
         adds_only_tag = not (shared or fields or member.properties or member.nested)
         if member.base and adds_only_tag and not tag_fields:
             self.resolve(member.base)
-            return Member(member.base, label)
+            return Member(member.base, label, doc=member.doc)
         if member.base and adds_only_tag and member.base == union + label:
             self._add_tag(member.base, tag_fields, member.node)
-            return Member(member.base, label, value)
+            return Member(member.base, label, value, member.doc)
         definition = self._build(union + label, member, shared, (*fields, *tag_fields))
-        return Member(self._add(definition).name, label, value)
+        return Member(self._add(definition).name, label, value, member.doc)
 
     def _add_tag(self, name: str, tag_fields: tuple[Field, ...], node: Node) -> None:
         """Add the tag to the definition that a member wraps, because both have the same name."""

@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from acp_runtime.errors import RequestError
-from codegen.data.facts_file import Entries, Table, find_entries, parse_facts
+from codegen.data.facts_file import Entries, Table, find_entries, find_place_entries, parse_facts
 from codegen.data.renames import FILE as RENAMES, RENAMES_TOML, read_renames, unused_renames
 from codegen.data.resolve import ADVERTISED_IN, find_capability_paths
 from codegen.diff.compare.methods import find_renamed_methods
@@ -109,15 +109,27 @@ def find_unconfirmed(text: str) -> list[str]:
 
 
 def find_unused_entries(head: Side, table: Table) -> list[str]:
-    """Return a line for each entry of `renames.toml`, or of a method in the head, that has no effect on the head."""
+    """Return a line for each entry of `renames.toml`, of a method in the head, or of a place, without any effect."""
     methods = [(name, method) for name, snapshot in head.profiles.items() for method in snapshot.schema.methods]
     used = {(method.table, method.wire) for _, method in methods}
     facts = {
         (entry[0], method.wire): None for name, method in methods for entry in _entries(table, facts_name(name), method)
     }
     lines = [f"{METHODS}, [{name}] {json.dumps(wire)}" for name, wire in facts if (name, wire) not in used]
+    places = {
+        (name, key)
+        for profile in head.profiles
+        for key, entries in find_place_entries(facts_name(profile), table).items()
+        for name, _ in entries
+        if not any(other.schema.places.get(key) for other in _same_version(head, profile))
+    }
+    lines += [f"{METHODS}, [{name}] {json.dumps(key)}" for name, key in sorted(places)]
     schemas = {name: snapshot.schema for name, snapshot in head.profiles.items()}
     return lines + [f"{RENAMES}, {line}" for line in unused_renames(schemas, read_renames(RENAMES_TOML))]
+
+
+def _same_version(head: Side, profile: str) -> list[Snapshot]:
+    return [snapshot for name, snapshot in head.profiles.items() if name[:2] == profile[:2]]
 
 
 def find_codes_without_exception(head: Side) -> list[str]:
@@ -160,9 +172,10 @@ def _with_profiles(head: Side, find: Callable[[str, Snapshot], Iterable[Any]]) -
 
 
 def _find_required_paths(schema: Schema) -> Iterator[str]:
-    """Yield the paths of all capabilities that methods require, and of the capabilities above them."""
+    """Yield the paths of all capabilities that messages require, and of the capabilities above them."""
     for method in schema.methods:
-        for path in filter(None, (method.capability, *dict(method.content).values())):
+        facts = (*method.params_facts, *method.result_facts)
+        for path in filter(None, (method.capability, *(fact.capability for fact in facts))):
             yield from itertools.accumulate(path.split("."), "{}.{}".format)
 
 

@@ -61,7 +61,9 @@ class Options:
             same holds for processes that it leaves behind in its process group.
         guards: what happens to a call that the protocol forbids (rules 25 to 28): "raise" raises before anything is
             sent, "warn" sends it and logs a warning, "off" skips the check. An incoming request that comes too early
-            is answered with -32600, and one with a relative path with -32602, handled with a warning, or just handled.
+            is answered with -32600, and one with a relative path, or with what an agent must reject, with -32602; or
+            it is handled with a warning, or just handled. With "raise" and "warn", anything else in a message that
+            the protocol forbids is logged as a warning, and the message is handled.
         disclose_errors: whether the peer gets the text of an unexpected exception in a handler. It may contain
             secrets.
         stderr: `spawn_agent`: where the agent's stderr goes. "inherit" passes it on to this process's stderr,

@@ -11,6 +11,7 @@ import pytest
 
 from acp_bindings.v1 import methods
 from acp_runtime import Options
+from acp_runtime.stubs.facts import Needs
 from codegen.data.facts_file import METHODS_TOML
 from codegen.upgrade.data_files import find_unconfirmed
 from tests.support.docs.blocks import DOCS
@@ -80,8 +81,11 @@ def test_the_page_of_capabilities_has_every_capability_that_a_method_needs(side:
         methods.CLIENT_REQUESTS,
         methods.CLIENT_NOTIFICATIONS,
     ]
-    of_side = [method for table in tables for method in table.values() if method.side == side]
-    needed = {method.capability for method in of_side} | {path for method in of_side for _, path in method.content}
+    known = [method for table in tables for method in table.values()]
+    facts = [fact for method in known if method.side == side for fact in method.params_facts]
+    facts += [fact for method in known if method.side != side for fact in getattr(method, "result_facts", ())]
+    needed = {method.capability for method in known if method.side == side}
+    needed |= {fact.capability for fact in facts if isinstance(fact, Needs) and not fact.capability.endswith("*")}
     proposed = " ".join(find_unconfirmed(METHODS_TOML.read_text("utf-8")))
     page = (DOCS / "guides" / "capabilities.md").read_text("utf-8")
     on_page = set(re.findall(r"^\| .* \| `([\w.]+)`.* \|$", page, re.MULTILINE))

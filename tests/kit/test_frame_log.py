@@ -30,7 +30,7 @@ async def test_the_messages_of_a_connection_are_logged_in_both_directions(tmp_pa
             lambda client: ActingAgent(client, [], []), KeepingClient, options=options
         ) as agent:
             await agent.initialize(protocol_version=1)
-            server = McpServerStdio(name="db", command="db", args=[], env=[EnvVariable(name="TOKEN", value="s3cret")])
+            server = McpServerStdio(name="db", command="/db", args=[], env=[EnvVariable(name="TOKEN", value="s3cret")])
             await agent.session_new(cwd="/work", mcp_servers=[server])
     logged = entries(path)
     assert {entry["direction"] for entry in logged} == {"in", "out"}

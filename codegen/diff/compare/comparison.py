@@ -7,6 +7,7 @@ from functools import reduce
 from itertools import chain
 from typing import Any
 
+from codegen.diff.compare.places import find_gates
 from codegen.diff.compare.reach import combine_flows, find_reach
 from codegen.diff.compare.samples import Sender, accepts_all
 from codegen.diff.match import match
@@ -33,6 +34,8 @@ class Comparison:
         findings: the findings so far.
         named_by_methods: definitions that were added or removed with a method, whose finding names them.
         names: the names of the base's definitions in the head, without removed ones.
+        gates: the new capabilities that parts of messages require, by the names of the parts: the definition of a
+            union's member, `Definition.property` or `Enum.value`.
         kept_until: how long generated code keeps old names, by old and new name.
     """
 
@@ -50,6 +53,7 @@ class Comparison:
         self.envelopes = self.old.schema.envelopes | self.new.schema.envelopes
         self.old_reach = find_reach(self.old.schema)
         self.new_reach = find_reach(self.new.schema)
+        self.gates = find_gates(self.old.schema, self.new.schema)
         self.old_sender = Sender(self.old.schema, self.new.schema)
         self.new_sender = Sender(self.new.schema, self.old.schema)
 

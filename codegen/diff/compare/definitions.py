@@ -72,14 +72,14 @@ def _compare(comparison: Comparison, old: Definition, new: Definition) -> None:
         compare_unions(comparison, old, new)
     elif isinstance(old, Alias) and isinstance(new, Alias):
         for change in compare_types(comparison, old.type, new.type):
-            texts = (change.before, change.after)
+            gated = change.gated(comparison.gates.get(f"{new.name}.{change.after}", ""))
             comparison.add(
-                change.rule,
+                gated.rule,
                 old,
                 new,
-                verdicts=change.verdicts,
-                texts=texts,
-                sent_texts=texts,
+                verdicts=gated.verdicts,
+                texts=(gated.before, gated.after),
+                sent_texts=(change.before, change.after),
                 reading_code=f"value: {old.type.hint} = new  # new: {new.name}",
             )
     elif not _is_consequence(comparison, old, new):

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
-from codegen.data.resolve import has_part
 from codegen.diff.compare.comparison import Comparison, deprecation_texts
+from codegen.diff.compare.places import find_changed_facts
 from codegen.diff.compare.reach import combine_flows, method_flow
 from codegen.diff.match import pair
 from codegen.diff.method_facts import FACTS
@@ -21,7 +21,7 @@ from codegen.diff.verdict.findings import BOTH
 from codegen.diff.verdict.rules import RULES
 from codegen.diff.verdict.verdicts import Verdicts
 from codegen.ir import Method, Schema
-from codegen.nodes import is_array, is_object
+from codegen.nodes import is_object
 
 Key = tuple[str, str, str]
 # The rules about facts that concern the method's result.
@@ -37,6 +37,7 @@ def _add_finding(
     verdicts: Verdicts | None = None,
     symbols: tuple[str, ...] = (),
     find_refused: Callable[[], tuple[str, str]] | None = None,
+    in_result: bool = False,
 ) -> None:
     """Add a finding about a method.
 
@@ -54,7 +55,7 @@ def _add_finding(
         verdicts=verdicts,
         texts=texts,
         symbols=(*_handlers(comparison, present), *symbols),
-        flow=combine_flows({method_flow(side, result=rule in _ABOUT_RESULTS) for side in present}),
+        flow=combine_flows({method_flow(side, result=in_result or rule in _ABOUT_RESULTS) for side in present}),
         methods=tuple(dict.fromkeys(side.wire for side in present)),
         find_refused=find_refused or (lambda: (comparison.new_sender.call(after), comparison.old_sender.call(before))),
     )
@@ -74,8 +75,12 @@ def compare_methods(comparison: Comparison) -> None:
             _add_finding(comparison, rule, before, after, (_describe(before), _describe(after)))
         # The facts of one side of a renamed method may be unknown.
         if not rule or (rule == "method-renamed" and before.entry and after.table):
-            for changed, texts in _find_changed_facts(comparison, before, after):
+            for changed, texts in _find_changed_facts(before, after):
                 _add_finding(comparison, changed, before, after, texts)
+            schemas = comparison.old.schema, comparison.new.schema, comparison.new_unstable
+            for fact in find_changed_facts(*schemas, before, after):
+                texts = fact.before, fact.after
+                _add_finding(comparison, fact.rule, before, after, texts, in_result=fact.in_result)
         if rule != "method-kind-changed":  # a request and a notification have no payloads in common
             _compare_payloads(comparison, before, after)
     for method in removed:
@@ -181,7 +186,7 @@ def _describe(method: Method) -> str:
     return f"{method.side} {method.kind} {method.wire}: params {method.params}{result}"
 
 
-def _find_changed_facts(comparison: Comparison, old: Method, new: Method) -> Iterator[tuple[str, tuple[str, str]]]:
+def _find_changed_facts(old: Method, new: Method) -> Iterator[tuple[str, tuple[str, str]]]:
     """Yield the rules for changed facts, with the texts of both sides."""
     if old.capability != new.capability:
         yield "method-capability-changed", (old.capability or "", new.capability or "")
@@ -189,7 +194,6 @@ def _find_changed_facts(comparison: Comparison, old: Method, new: Method) -> Ite
         yield "method-baseline-gained" if new.baseline else "method-baseline-lost", ("", "")
     if old.deprecated != new.deprecated:
         yield "method-deprecated", deprecation_texts(old, new)
-    yield from _find_changed_content(comparison, old, new)
     old_facts, new_facts = dict(old.facts), dict(new.facts)
     for key in FACTS:
         before, after = old.entry.get(key), _drop_lost_names(key, old, new)
@@ -198,25 +202,10 @@ def _find_changed_facts(comparison: Comparison, old: Method, new: Method) -> Ite
 
 
 def _drop_lost_names(key: str, old: Method, new: Method) -> Any:
-    """Return a fact of the new entry without names that the schema has lost; None if nothing is left."""
+    """Return a fact of the new entry; None if it names something that the schema has lost."""
     lost = {name for missing_key, name in {*new.missing}.difference(old.missing) if missing_key == key}
     value = new.entry.get(key)
-    if is_array(value):
-        return [name for name in value if name not in lost] or None
     return None if lost else value
-
-
-def _find_changed_content(comparison: Comparison, old: Method, new: Method) -> Iterator[tuple[str, tuple[str, str]]]:
-    """Yield the rules for parts of the params that need another capability, with the texts of both sides."""
-    before, after = dict(old.content), dict(new.content)
-    for part in dict.fromkeys((*before, *after)):
-        is_old = has_part(comparison.old.schema, old, part)
-        is_new = has_part(comparison.new.schema, new, part) or ("content", part) in new.missing
-        if before.get(part) != after.get(part) and is_old and is_new:
-            change = "lost"
-            if part in after:
-                change = "changed" if part in before else "gained"
-            yield f"method-content-{change}", (_show_part(part, before), _show_part(part, after))
 
 
 def compare_properties(comparison: Comparison) -> None:
@@ -235,14 +224,8 @@ def compare_properties(comparison: Comparison) -> None:
             )
 
 
-def _show_part(part: str, content: dict[str, str]) -> str:
-    return f"{part}: {content[part]}" if part in content else ""
-
-
 def _show_fact(value: Any) -> str:
     if is_object(value):
         details = [json.dumps(detail) for key, detail in value.items() if key not in ("by", "by_id")]
         return ": ".join(filter(None, (value["by"], ", ".join(details))))
-    if is_array(value):
-        return ", ".join(value)
     return "" if value is None else str(value)

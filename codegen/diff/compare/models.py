@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass
 
 from codegen.diff.compare.comparison import Comparison, deprecation_texts
+from codegen.diff.compare.places import show_gate
 from codegen.diff.compare.pointers import property_pointer
 from codegen.diff.compare.types import TypeChange, compare_types
 from codegen.diff.match import are_similar_names, leniency, meaning_of_field, pair
@@ -34,6 +35,7 @@ class ModelComparison:
         """Add a finding about a property."""
         comparison = self.comparison
         newest, oldest = after or before, before or after
+        gate = comparison.gates.get(f"{self.new.name}.{after.wire}", "") if after and not before else ""
         assert newest is not None
         assert oldest is not None
         python_names = [
@@ -52,7 +54,7 @@ class ModelComparison:
             ),
             subject=f"{self.new.name}.{newest.wire}",
             symbols=tuple(dict.fromkeys(python_names)),
-            texts=texts or (_show_field(before), _show_field(after)),
+            texts=texts or (_show_field(before), show_gate(_show_field(after), gate)),
             verdicts=verdicts,
             sent_texts=(before.wire if before and has_key else "", after.wire if after and has_key else ""),
             reading_code=_line_that_reads(self.old, before, after),
@@ -129,8 +131,10 @@ def _compare_fields(models: ModelComparison, old: Field, new: Field) -> None:
     """Compare one property."""
     if old.tag != new.tag:
         return  # compared with its union
+    gates = models.comparison.gates
     for change in compare_types(models.comparison, old.type, new.type):
-        models.add(change.rule, old, new, (change.before, change.after), _soften(change, old, new))
+        gated = change.gated(gates.get(f"{models.new.name}.{new.wire}.{change.after}", ""))
+        models.add(gated.rule, old, new, (gated.before, gated.after), _soften(gated, old, new))
     if old.required != new.required:
         _compare_need(models, old, new)
     elif not new.required:

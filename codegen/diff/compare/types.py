@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from codegen.diff.compare.comparison import Comparison
+from codegen.diff.compare.places import show_gate
 from codegen.diff.compare.samples import accepts_all
 from codegen.diff.verdict.rules import RULES
 from codegen.diff.verdict.verdicts import SAFE, Verdicts, breaks, risks
@@ -22,6 +23,12 @@ class TypeChange(NamedTuple):
     verdicts: Verdicts
     before: str
     after: str
+
+    def gated(self, gate: str) -> TypeChange:
+        """Return the change of an enum, given the new capability that its new value requires."""
+        if not gate or not self.rule.endswith("-value-added"):
+            return self
+        return self._replace(verdicts=self.verdicts.gated(gate), after=show_gate(self.after, gate))
 
 
 def compare_types(comparison: Comparison, old: Type, new: Type) -> Iterator[TypeChange]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from codegen.diff.compare.comparison import Comparison
+from codegen.diff.compare.places import show_gate
 from codegen.diff.compare.pointers import is_derived, member_pointer
 from codegen.diff.compare.readings import is_open_member, make_choice, rate_member
 from codegen.diff.match import meaning_of_field, pair
@@ -33,6 +34,7 @@ class UnionComparison:
     ) -> None:
         """Add a finding about a member, or with `texts` about the whole union."""
         comparison, member = self.comparison, after or before
+        gate = comparison.gates.get(after.name, "") if after and not before else ""
         renamed = self._describe_rename(before, after) if rule == _RENAMED and before and after else None
         members = (after, before) if member else self._open_members()
         comparison.add(
@@ -44,8 +46,8 @@ class UnionComparison:
                 member_pointer(comparison.new.raw, self.new, after) if after or not before else "",
             ),
             subject=f"{self.new.name}:{member.tag or member.label}" if member else self.new.name,
-            verdicts=self._verdicts(rule, before, after, renamed),
-            texts=texts or (_show_member(before), _show_member(after)),
+            verdicts=self._verdicts(rule, before, after, renamed).gated(gate),
+            texts=texts or (_show_member(before), show_gate(_show_member(after), gate)),
             symbols=comparison.python_names(self.new, self.old, *members),
             renamed=renamed,
             sent_texts=(before.tag or "" if before else "", after.tag or "" if after else ""),

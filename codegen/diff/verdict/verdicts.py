@@ -56,6 +56,10 @@ class Verdicts(NamedTuple):
         """Return the verdicts if Python code can still use a definition's old name."""
         return self._replace(build=SAFE, read=SAFE)
 
+    def gated(self, gate: str) -> Verdicts:
+        """Return the verdicts of something new, which no peer gets that doesn't advertise a new capability."""
+        return self._replace(old_peer=SAFE) if gate else self
+
     def softened(self, *, old_peer: bool, new_peer: bool) -> Verdicts:
         """Return the verdicts, at most risky for each kind of peer that tolerates invalid values."""
         limits = (RISKY if tolerates else BREAKING for tolerates in (old_peer, new_peer))

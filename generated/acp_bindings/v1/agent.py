@@ -90,6 +90,9 @@ class Agent(Handler):
         See protocol docs: [Initialization](https://agentclientprotocol.com/protocol/v1/initialization)
 
         Every agent must implement this method.
+
+        Return these only to clients that advertise:
+        - `authMethods.terminal`: `clientCapabilities.auth.terminal`
         """
 
     async def authenticate(self, request: AuthenticateRequest, /) -> AuthenticateResponse:
@@ -144,8 +147,11 @@ class Agent(Handler):
 
         Advertise a capability for each of these that you accept:
         - `additional_directories`: `agentCapabilities.sessionCapabilities.additionalDirectories`
-        - items of type `http` in `mcp_servers`: `agentCapabilities.mcpCapabilities.http`
-        - items of type `sse` in `mcp_servers`: `agentCapabilities.mcpCapabilities.sse`
+        - `mcpServers.http`: `agentCapabilities.mcpCapabilities.http`
+        - `mcpServers.sse`: `agentCapabilities.mcpCapabilities.sse`
+
+        Return these only to clients that advertise:
+        - `configOptions.boolean`: `clientCapabilities.session.configOptions.boolean`
         """
 
     async def session_load(self, request: LoadSessionRequest, /) -> LoadSessionResponse:
@@ -166,9 +172,12 @@ class Agent(Handler):
         method.
 
         Advertise a capability for each of these that you accept:
+        - `mcpServers.http`: `agentCapabilities.mcpCapabilities.http`
+        - `mcpServers.sse`: `agentCapabilities.mcpCapabilities.sse`
         - `additional_directories`: `agentCapabilities.sessionCapabilities.additionalDirectories`
-        - items of type `http` in `mcp_servers`: `agentCapabilities.mcpCapabilities.http`
-        - items of type `sse` in `mcp_servers`: `agentCapabilities.mcpCapabilities.sse`
+
+        Return these only to clients that advertise:
+        - `configOptions.boolean`: `clientCapabilities.session.configOptions.boolean`
         """
         raise MethodNotFound("session/load")
 
@@ -213,8 +222,11 @@ class Agent(Handler):
 
         Advertise a capability for each of these that you accept:
         - `additional_directories`: `agentCapabilities.sessionCapabilities.additionalDirectories`
-        - items of type `http` in `mcp_servers`: `agentCapabilities.mcpCapabilities.http`
-        - items of type `sse` in `mcp_servers`: `agentCapabilities.mcpCapabilities.sse`
+        - `mcpServers.http`: `agentCapabilities.mcpCapabilities.http`
+        - `mcpServers.sse`: `agentCapabilities.mcpCapabilities.sse`
+
+        Return these only to clients that advertise:
+        - `configOptions.boolean`: `clientCapabilities.session.configOptions.boolean`
         """
         raise MethodNotFound("session/resume")
 
@@ -262,6 +274,9 @@ class Agent(Handler):
         Sets the current value for a session configuration option.
 
         Needs no capability; clients call this method if the session came with config options.
+
+        Return these only to clients that advertise:
+        - `configOptions.boolean`: `clientCapabilities.session.configOptions.boolean`
         """
         raise MethodNotFound("session/set_config_option")
 
@@ -284,9 +299,9 @@ class Agent(Handler):
         Every agent must implement this method.
 
         Advertise a capability for each of these that you accept:
-        - items of type `image` in `prompt`: `agentCapabilities.promptCapabilities.image`
-        - items of type `audio` in `prompt`: `agentCapabilities.promptCapabilities.audio`
-        - items of type `resource` in `prompt`: `agentCapabilities.promptCapabilities.embeddedContext`
+        - `prompt.image`: `agentCapabilities.promptCapabilities.image`
+        - `prompt.audio`: `agentCapabilities.promptCapabilities.audio`
+        - `prompt.resource`: `agentCapabilities.promptCapabilities.embeddedContext`
         """
 
     async def session_cancel(self, notification: CancelNotification, /) -> None:
@@ -523,9 +538,9 @@ class RemoteAgent(Remote):
         Raises:
             CapabilityError: The agent did not advertise a capability that an argument needs:
                 `agentCapabilities.sessionCapabilities.additionalDirectories` for `additional_directories`,
-                `agentCapabilities.mcpCapabilities.http` for items of type `http` in `mcp_servers`,
-                `agentCapabilities.mcpCapabilities.sse` for items of type `sse` in `mcp_servers`.
-            RelativePath: `cwd` or `additional_directories` holds a relative path.
+                `agentCapabilities.mcpCapabilities.http` for `mcpServers.http`, `agentCapabilities.mcpCapabilities.sse`
+                for `mcpServers.sse`.
+            RelativePath: `cwd`, `additional_directories` or a path in `mcp_servers` is a relative path.
         """
         return await self._call(
             methods.SESSION_NEW,
@@ -566,10 +581,10 @@ class RemoteAgent(Remote):
 
         Raises:
             CapabilityError: The agent did not advertise `agentCapabilities.loadSession`, or a capability that an
-                argument needs: `agentCapabilities.sessionCapabilities.additionalDirectories` for
-                `additional_directories`, `agentCapabilities.mcpCapabilities.http` for items of type `http` in
-                `mcp_servers`, `agentCapabilities.mcpCapabilities.sse` for items of type `sse` in `mcp_servers`.
-            RelativePath: `cwd` or `additional_directories` holds a relative path.
+                argument needs: `agentCapabilities.mcpCapabilities.http` for `mcpServers.http`,
+                `agentCapabilities.mcpCapabilities.sse` for `mcpServers.sse`,
+                `agentCapabilities.sessionCapabilities.additionalDirectories` for `additional_directories`.
+            RelativePath: a path in `mcp_servers`, `cwd` or `additional_directories` is a relative path.
         """
         return await self._call(
             methods.SESSION_LOAD,
@@ -602,7 +617,7 @@ class RemoteAgent(Remote):
 
         Raises:
             CapabilityError: The agent did not advertise `agentCapabilities.sessionCapabilities.list`.
-            RelativePath: `cwd` holds a relative path.
+            RelativePath: `cwd` is a relative path.
         """
         return await self._call(methods.SESSION_LIST, cwd=cwd, cursor=cursor, meta=meta)
 
@@ -657,9 +672,9 @@ class RemoteAgent(Remote):
         Raises:
             CapabilityError: The agent did not advertise `agentCapabilities.sessionCapabilities.resume`, or a capability
                 that an argument needs: `agentCapabilities.sessionCapabilities.additionalDirectories` for
-                `additional_directories`, `agentCapabilities.mcpCapabilities.http` for items of type `http` in
-                `mcp_servers`, `agentCapabilities.mcpCapabilities.sse` for items of type `sse` in `mcp_servers`.
-            RelativePath: `cwd` or `additional_directories` holds a relative path.
+                `additional_directories`, `agentCapabilities.mcpCapabilities.http` for `mcpServers.http`,
+                `agentCapabilities.mcpCapabilities.sse` for `mcpServers.sse`.
+            RelativePath: `cwd`, `additional_directories` or a path in `mcp_servers` is a relative path.
         """
         return await self._call(
             methods.SESSION_RESUME,
@@ -793,9 +808,9 @@ class RemoteAgent(Remote):
 
         Raises:
             CapabilityError: The agent did not advertise a capability that an argument needs:
-                `agentCapabilities.promptCapabilities.image` for items of type `image` in `prompt`,
-                `agentCapabilities.promptCapabilities.audio` for items of type `audio` in `prompt`,
-                `agentCapabilities.promptCapabilities.embeddedContext` for items of type `resource` in `prompt`.
+                `agentCapabilities.promptCapabilities.image` for `prompt.image`,
+                `agentCapabilities.promptCapabilities.audio` for `prompt.audio`,
+                `agentCapabilities.promptCapabilities.embeddedContext` for `prompt.resource`.
         """
         return await self._call(methods.SESSION_PROMPT, session_id=session_id, prompt=prompt, meta=meta)
 

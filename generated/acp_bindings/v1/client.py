@@ -242,6 +242,12 @@ class Client(Handler):
         See protocol docs: [Agent Reports Output](https://agentclientprotocol.com/protocol/v1/prompt-turn#3-agent-reports-output)
 
         Every client must implement this method.
+
+        Advertise a capability for each of these that you accept:
+        - `update.config_option_update.configOptions.boolean`: `clientCapabilities.session.configOptions.boolean`
+        - `update.notice`: `clientCapabilities.session.notices`
+        - `update.compaction_update`: `clientCapabilities.session.compaction`
+        - `update.compaction_summary_chunk`: `clientCapabilities.session.compaction`
         """
 
     async def elicitation_complete(self, notification: CompleteElicitationNotification, /) -> None:
@@ -378,7 +384,7 @@ class RemoteClient(Remote):
 
         Raises:
             CapabilityError: The client did not advertise `clientCapabilities.fs.writeTextFile`.
-            RelativePath: `path` holds a relative path.
+            RelativePath: `path` is a relative path.
         """
         return await self._call(
             methods.FS_WRITE_TEXT_FILE, session_id=session_id, path=path, content=content, meta=meta
@@ -411,7 +417,7 @@ class RemoteClient(Remote):
 
         Raises:
             CapabilityError: The client did not advertise `clientCapabilities.fs.readTextFile`.
-            RelativePath: `path` holds a relative path.
+            RelativePath: `path` is a relative path.
         """
         return await self._call(
             methods.FS_READ_TEXT_FILE, session_id=session_id, path=path, line=line, limit=limit, meta=meta
@@ -443,6 +449,9 @@ class RemoteClient(Remote):
             tool_call: Details about the tool call requiring permission.
             options: Available permission options for the user to choose from.
             meta: Data for extensions, `_meta` on the wire.
+
+        Raises:
+            RelativePath: a path in `tool_call` is a relative path.
         """
         return await self._call(
             methods.SESSION_REQUEST_PERMISSION, session_id=session_id, tool_call=tool_call, options=options, meta=meta
@@ -487,7 +496,7 @@ class RemoteClient(Remote):
 
         Raises:
             CapabilityError: The client did not advertise `clientCapabilities.terminal`.
-            RelativePath: `cwd` holds a relative path.
+            RelativePath: `cwd` is a relative path.
         """
         return await self._call(
             methods.TERMINAL_CREATE,
@@ -701,7 +710,8 @@ class RemoteClient(Remote):
         Raises:
             CapabilityError: The client did not advertise `clientCapabilities.elicitation`, or a capability that an
                 argument needs: `clientCapabilities.elicitation.form` for `mode="form"`,
-                `clientCapabilities.elicitation.url` for `mode="url"`.
+                `clientCapabilities.elicitation.url` for `mode="url"`, `clientCapabilities.elicitation.*` for another
+                `mode`.
         """
         return await self._call(methods.ELICITATION_CREATE, **keywords)
 
@@ -730,6 +740,14 @@ class RemoteClient(Remote):
             session_id: The ID of the session this update pertains to.
             update: The actual update content.
             meta: Data for extensions, `_meta` on the wire.
+
+        Raises:
+            CapabilityError: The client did not advertise a capability that an argument needs:
+                `clientCapabilities.session.configOptions.boolean` for
+                `update.config_option_update.configOptions.boolean`, `clientCapabilities.session.notices` for
+                `update.notice`, `clientCapabilities.session.compaction` for `update.compaction_update`,
+                `clientCapabilities.session.compaction` for `update.compaction_summary_chunk`.
+            RelativePath: a path in `update` is a relative path.
         """
         await self._notify(methods.SESSION_UPDATE, session_id=session_id, update=update, meta=meta)
 

@@ -120,6 +120,9 @@ class Agent(Handler):
         See protocol docs: [Initialization](https://agentclientprotocol.com/protocol/v1/draft/initialization)
 
         Every agent must implement this method.
+
+        Return these only to clients that advertise:
+        - `authMethods.terminal`: `clientCapabilities.auth.terminal`
         """
 
     async def authenticate(self, request: AuthenticateRequest, /) -> AuthenticateResponse:
@@ -233,8 +236,14 @@ class Agent(Handler):
 
         Advertise a capability for each of these that you accept:
         - `additional_directories`: `agentCapabilities.sessionCapabilities.additionalDirectories`
-        - items of type `http` in `mcp_servers`: `agentCapabilities.mcpCapabilities.http`
-        - items of type `sse` in `mcp_servers`: `agentCapabilities.mcpCapabilities.sse`
+        - `mcpServers.http`: `agentCapabilities.mcpCapabilities.http`
+        - `mcpServers.sse`: `agentCapabilities.mcpCapabilities.sse`
+        - `mcpServers.acp`: `agentCapabilities.mcpCapabilities.acp`
+        - `system_prompt`: `agentCapabilities.sessionCapabilities.systemPrompt`
+        - `systemPrompt.mode.override`: `agentCapabilities.sessionCapabilities.systemPrompt.mode.override`
+
+        Return these only to clients that advertise:
+        - `configOptions.boolean`: `clientCapabilities.session.configOptions.boolean`
         """
 
     async def session_load(self, request: LoadSessionRequest, /) -> LoadSessionResponse:
@@ -255,9 +264,15 @@ class Agent(Handler):
         method.
 
         Advertise a capability for each of these that you accept:
+        - `mcpServers.http`: `agentCapabilities.mcpCapabilities.http`
+        - `mcpServers.sse`: `agentCapabilities.mcpCapabilities.sse`
+        - `mcpServers.acp`: `agentCapabilities.mcpCapabilities.acp`
         - `additional_directories`: `agentCapabilities.sessionCapabilities.additionalDirectories`
-        - items of type `http` in `mcp_servers`: `agentCapabilities.mcpCapabilities.http`
-        - items of type `sse` in `mcp_servers`: `agentCapabilities.mcpCapabilities.sse`
+        - `system_prompt`: `agentCapabilities.sessionCapabilities.systemPrompt`
+        - `systemPrompt.mode.override`: `agentCapabilities.sessionCapabilities.systemPrompt.mode.override`
+
+        Return these only to clients that advertise:
+        - `configOptions.boolean`: `clientCapabilities.session.configOptions.boolean`
         """
         raise MethodNotFound("session/load")
 
@@ -272,6 +287,9 @@ class Agent(Handler):
 
         Advertise `agentCapabilities.sessionCapabilities.list` in your `initialize` response; without it, clients don't
         call this method.
+
+        Advertise a capability for each of these that you accept:
+        - `archived`: `agentCapabilities.sessionCapabilities.archive`
         """
         raise MethodNotFound("session/list")
 
@@ -311,8 +329,14 @@ class Agent(Handler):
 
         Advertise a capability for each of these that you accept:
         - `additional_directories`: `agentCapabilities.sessionCapabilities.additionalDirectories`
-        - items of type `http` in `mcp_servers`: `agentCapabilities.mcpCapabilities.http`
-        - items of type `sse` in `mcp_servers`: `agentCapabilities.mcpCapabilities.sse`
+        - `mcpServers.http`: `agentCapabilities.mcpCapabilities.http`
+        - `mcpServers.sse`: `agentCapabilities.mcpCapabilities.sse`
+        - `mcpServers.acp`: `agentCapabilities.mcpCapabilities.acp`
+        - `system_prompt`: `agentCapabilities.sessionCapabilities.systemPrompt`
+        - `systemPrompt.mode.override`: `agentCapabilities.sessionCapabilities.systemPrompt.mode.override`
+
+        Return these only to clients that advertise:
+        - `configOptions.boolean`: `clientCapabilities.session.configOptions.boolean`
         """
         raise MethodNotFound("session/fork")
 
@@ -398,8 +422,14 @@ class Agent(Handler):
 
         Advertise a capability for each of these that you accept:
         - `additional_directories`: `agentCapabilities.sessionCapabilities.additionalDirectories`
-        - items of type `http` in `mcp_servers`: `agentCapabilities.mcpCapabilities.http`
-        - items of type `sse` in `mcp_servers`: `agentCapabilities.mcpCapabilities.sse`
+        - `mcpServers.http`: `agentCapabilities.mcpCapabilities.http`
+        - `mcpServers.sse`: `agentCapabilities.mcpCapabilities.sse`
+        - `mcpServers.acp`: `agentCapabilities.mcpCapabilities.acp`
+        - `system_prompt`: `agentCapabilities.sessionCapabilities.systemPrompt`
+        - `systemPrompt.mode.override`: `agentCapabilities.sessionCapabilities.systemPrompt.mode.override`
+
+        Return these only to clients that advertise:
+        - `configOptions.boolean`: `clientCapabilities.session.configOptions.boolean`
         """
         raise MethodNotFound("session/resume")
 
@@ -447,6 +477,9 @@ class Agent(Handler):
         Sets the current value for a session configuration option.
 
         Needs no capability; clients call this method if the session came with config options.
+
+        Return these only to clients that advertise:
+        - `configOptions.boolean`: `clientCapabilities.session.configOptions.boolean`
         """
         raise MethodNotFound("session/set_config_option")
 
@@ -469,9 +502,9 @@ class Agent(Handler):
         Every agent must implement this method.
 
         Advertise a capability for each of these that you accept:
-        - items of type `image` in `prompt`: `agentCapabilities.promptCapabilities.image`
-        - items of type `audio` in `prompt`: `agentCapabilities.promptCapabilities.audio`
-        - items of type `resource` in `prompt`: `agentCapabilities.promptCapabilities.embeddedContext`
+        - `prompt.image`: `agentCapabilities.promptCapabilities.image`
+        - `prompt.audio`: `agentCapabilities.promptCapabilities.audio`
+        - `prompt.resource`: `agentCapabilities.promptCapabilities.embeddedContext`
         """
 
     async def session_cancel(self, notification: CancelNotification, /) -> None:
@@ -892,9 +925,11 @@ class RemoteAgent(Remote):
         Raises:
             CapabilityError: The agent did not advertise a capability that an argument needs:
                 `agentCapabilities.sessionCapabilities.additionalDirectories` for `additional_directories`,
-                `agentCapabilities.mcpCapabilities.http` for items of type `http` in `mcp_servers`,
-                `agentCapabilities.mcpCapabilities.sse` for items of type `sse` in `mcp_servers`.
-            RelativePath: `cwd` or `additional_directories` holds a relative path.
+                `agentCapabilities.mcpCapabilities.http` for `mcpServers.http`, `agentCapabilities.mcpCapabilities.sse`
+                for `mcpServers.sse`, `agentCapabilities.mcpCapabilities.acp` for `mcpServers.acp`,
+                `agentCapabilities.sessionCapabilities.systemPrompt` for `system_prompt`,
+                `agentCapabilities.sessionCapabilities.systemPrompt.mode.override` for `systemPrompt.mode.override`.
+            RelativePath: `cwd`, `additional_directories` or a path in `mcp_servers` is a relative path.
         """
         return await self._call(
             methods.SESSION_NEW,
@@ -938,10 +973,12 @@ class RemoteAgent(Remote):
 
         Raises:
             CapabilityError: The agent did not advertise `agentCapabilities.loadSession`, or a capability that an
-                argument needs: `agentCapabilities.sessionCapabilities.additionalDirectories` for
-                `additional_directories`, `agentCapabilities.mcpCapabilities.http` for items of type `http` in
-                `mcp_servers`, `agentCapabilities.mcpCapabilities.sse` for items of type `sse` in `mcp_servers`.
-            RelativePath: `cwd` or `additional_directories` holds a relative path.
+                argument needs: `agentCapabilities.mcpCapabilities.http` for `mcpServers.http`,
+                `agentCapabilities.mcpCapabilities.sse` for `mcpServers.sse`, `agentCapabilities.mcpCapabilities.acp`
+                for `mcpServers.acp`, `agentCapabilities.sessionCapabilities.additionalDirectories` for
+                `additional_directories`, `agentCapabilities.sessionCapabilities.systemPrompt` for `system_prompt`,
+                `agentCapabilities.sessionCapabilities.systemPrompt.mode.override` for `systemPrompt.mode.override`.
+            RelativePath: a path in `mcp_servers`, `cwd` or `additional_directories` is a relative path.
         """
         return await self._call(
             methods.SESSION_LOAD,
@@ -976,8 +1013,9 @@ class RemoteAgent(Remote):
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: The agent did not advertise `agentCapabilities.sessionCapabilities.list`.
-            RelativePath: `cwd` holds a relative path.
+            CapabilityError: The agent did not advertise `agentCapabilities.sessionCapabilities.list`, or a capability
+                that an argument needs: `agentCapabilities.sessionCapabilities.archive` for `archived`.
+            RelativePath: `cwd` is a relative path.
         """
         return await self._call(methods.SESSION_LIST, cwd=cwd, cursor=cursor, archived=archived, meta=meta)
 
@@ -1043,9 +1081,11 @@ class RemoteAgent(Remote):
         Raises:
             CapabilityError: The agent did not advertise `agentCapabilities.sessionCapabilities.fork`, or a capability
                 that an argument needs: `agentCapabilities.sessionCapabilities.additionalDirectories` for
-                `additional_directories`, `agentCapabilities.mcpCapabilities.http` for items of type `http` in
-                `mcp_servers`, `agentCapabilities.mcpCapabilities.sse` for items of type `sse` in `mcp_servers`.
-            RelativePath: `cwd` or `additional_directories` holds a relative path.
+                `additional_directories`, `agentCapabilities.mcpCapabilities.http` for `mcpServers.http`,
+                `agentCapabilities.mcpCapabilities.sse` for `mcpServers.sse`, `agentCapabilities.mcpCapabilities.acp`
+                for `mcpServers.acp`, `agentCapabilities.sessionCapabilities.systemPrompt` for `system_prompt`,
+                `agentCapabilities.sessionCapabilities.systemPrompt.mode.override` for `systemPrompt.mode.override`.
+            RelativePath: `cwd`, `additional_directories` or a path in `mcp_servers` is a relative path.
         """
         return await self._call(
             methods.SESSION_FORK,
@@ -1192,9 +1232,11 @@ class RemoteAgent(Remote):
         Raises:
             CapabilityError: The agent did not advertise `agentCapabilities.sessionCapabilities.resume`, or a capability
                 that an argument needs: `agentCapabilities.sessionCapabilities.additionalDirectories` for
-                `additional_directories`, `agentCapabilities.mcpCapabilities.http` for items of type `http` in
-                `mcp_servers`, `agentCapabilities.mcpCapabilities.sse` for items of type `sse` in `mcp_servers`.
-            RelativePath: `cwd` or `additional_directories` holds a relative path.
+                `additional_directories`, `agentCapabilities.mcpCapabilities.http` for `mcpServers.http`,
+                `agentCapabilities.mcpCapabilities.sse` for `mcpServers.sse`, `agentCapabilities.mcpCapabilities.acp`
+                for `mcpServers.acp`, `agentCapabilities.sessionCapabilities.systemPrompt` for `system_prompt`,
+                `agentCapabilities.sessionCapabilities.systemPrompt.mode.override` for `systemPrompt.mode.override`.
+            RelativePath: `cwd`, `additional_directories` or a path in `mcp_servers` is a relative path.
         """
         return await self._call(
             methods.SESSION_RESUME,
@@ -1329,9 +1371,9 @@ class RemoteAgent(Remote):
 
         Raises:
             CapabilityError: The agent did not advertise a capability that an argument needs:
-                `agentCapabilities.promptCapabilities.image` for items of type `image` in `prompt`,
-                `agentCapabilities.promptCapabilities.audio` for items of type `audio` in `prompt`,
-                `agentCapabilities.promptCapabilities.embeddedContext` for items of type `resource` in `prompt`.
+                `agentCapabilities.promptCapabilities.image` for `prompt.image`,
+                `agentCapabilities.promptCapabilities.audio` for `prompt.audio`,
+                `agentCapabilities.promptCapabilities.embeddedContext` for `prompt.resource`.
         """
         return await self._call(methods.SESSION_PROMPT, session_id=session_id, prompt=prompt, meta=meta)
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
+from acp_runtime.stubs.facts import Absolute, Needs
 from acp_runtime.stubs.methods import Notification, Profile, Request
 
 if TYPE_CHECKING:
@@ -109,7 +110,7 @@ FS_WRITE_TEXT_FILE: Final["Request[WriteTextFileRequest, WriteTextFileResponse]"
     result="WriteTextFileResponse",
     side="client",
     capability="clientCapabilities.fs.writeTextFile",
-    paths=("path",),
+    params_facts=(Absolute("path", rejects=True),),
 )
 FS_READ_TEXT_FILE: Final["Request[ReadTextFileRequest, ReadTextFileResponse]"] = Request(
     profile=PROFILE,
@@ -119,7 +120,7 @@ FS_READ_TEXT_FILE: Final["Request[ReadTextFileRequest, ReadTextFileResponse]"] =
     result="ReadTextFileResponse",
     side="client",
     capability="clientCapabilities.fs.readTextFile",
-    paths=("path",),
+    params_facts=(Absolute("path", rejects=True),),
 )
 SESSION_REQUEST_PERMISSION: Final["Request[RequestPermissionRequest, RequestPermissionResponse]"] = Request(
     profile=PROFILE,
@@ -129,6 +130,10 @@ SESSION_REQUEST_PERMISSION: Final["Request[RequestPermissionRequest, RequestPerm
     result="RequestPermissionResponse",
     side="client",
     baseline=True,
+    params_facts=(
+        Absolute("toolCall.content.diff.path"),
+        Absolute("toolCall.locations.path"),
+    ),
     cancelled=("session/cancel", '{"outcome":{"outcome":"cancelled"}}', False),
 )
 TERMINAL_CREATE: Final["Request[CreateTerminalRequest, CreateTerminalResponse]"] = Request(
@@ -139,8 +144,8 @@ TERMINAL_CREATE: Final["Request[CreateTerminalRequest, CreateTerminalResponse]"]
     result="CreateTerminalResponse",
     side="client",
     capability="clientCapabilities.terminal",
+    params_facts=(Absolute("cwd", rejects=True),),
     creates="terminal_id",
-    paths=("cwd",),
 )
 TERMINAL_OUTPUT: Final["Request[TerminalOutputRequest, TerminalOutputResponse]"] = Request(
     profile=PROFILE,
@@ -189,9 +194,10 @@ ELICITATION_CREATE: Final["Request[CreateElicitationRequest, CreateElicitationRe
     result="CreateElicitationResponse",
     side="client",
     capability="clientCapabilities.elicitation",
-    content=(
-        ("mode.form", "clientCapabilities.elicitation.form"),
-        ("mode.url", "clientCapabilities.elicitation.url"),
+    params_facts=(
+        Needs("mode.form", "clientCapabilities.elicitation.form"),
+        Needs("mode.url", "clientCapabilities.elicitation.url"),
+        Needs("mode.*", "clientCapabilities.elicitation.*"),
     ),
 )
 MCP_MESSAGE: Final["Request[MessageMcpRequest, MessageMcpResponse]"] = Request(
@@ -209,6 +215,23 @@ SESSION_UPDATE: Final["Notification[SessionNotification]"] = Notification(
     params="SessionNotification",
     side="client",
     baseline=True,
+    params_facts=(
+        Absolute("update.tool_call.content.diff.path"),
+        Absolute("update.tool_call.locations.path"),
+        Absolute("update.tool_call_update.content.diff.path"),
+        Absolute("update.tool_call_update.locations.path"),
+        Needs("update.plan_update", "clientCapabilities.plan"),
+        Needs("update.plan_removed", "clientCapabilities.plan"),
+        Needs("update.config_option_update.configOptions.boolean", "clientCapabilities.session.configOptions.boolean"),
+        Needs("update.notice", "clientCapabilities.session.notices"),
+        Needs("update.compaction_update", "clientCapabilities.session.compaction"),
+        Needs("update.compaction_summary_chunk", "clientCapabilities.session.compaction"),
+        Needs("update.subagent_update", "clientCapabilities.subagents"),
+        Absolute("update.subagent_update.cwd"),
+        Absolute("update.subagent_update.additionalDirectories"),
+        Needs("update.session_message", "clientCapabilities.subagents"),
+        Needs("update.session_message_chunk", "clientCapabilities.subagents"),
+    ),
 )
 ELICITATION_COMPLETE: Final["Notification[CompleteElicitationNotification]"] = Notification(
     profile=PROFILE,
@@ -233,6 +256,7 @@ INITIALIZE: Final["Request[InitializeRequest, InitializeResponse]"] = Request(
     result="InitializeResponse",
     side="agent",
     baseline=True,
+    result_facts=(Needs("authMethods.terminal", "clientCapabilities.auth.terminal"),),
     opens=True,
 )
 AUTHENTICATE: Final["Request[AuthenticateRequest, AuthenticateResponse]"] = Request(
@@ -297,13 +321,19 @@ SESSION_NEW: Final["Request[NewSessionRequest, NewSessionResponse]"] = Request(
     result="NewSessionResponse",
     side="agent",
     baseline=True,
-    content=(
-        ("additionalDirectories", "agentCapabilities.sessionCapabilities.additionalDirectories"),
-        ("mcpServers.http", "agentCapabilities.mcpCapabilities.http"),
-        ("mcpServers.sse", "agentCapabilities.mcpCapabilities.sse"),
+    params_facts=(
+        Absolute("cwd", rejects=True),
+        Needs("additionalDirectories", "agentCapabilities.sessionCapabilities.additionalDirectories"),
+        Absolute("additionalDirectories", rejects=True),
+        Needs("mcpServers.http", "agentCapabilities.mcpCapabilities.http"),
+        Needs("mcpServers.sse", "agentCapabilities.mcpCapabilities.sse"),
+        Needs("mcpServers.acp", "agentCapabilities.mcpCapabilities.acp"),
+        Absolute("mcpServers.command"),
+        Needs("systemPrompt", "agentCapabilities.sessionCapabilities.systemPrompt"),
+        Needs("systemPrompt.mode.override", "agentCapabilities.sessionCapabilities.systemPrompt.mode.override"),
     ),
+    result_facts=(Needs("configOptions.boolean", "clientCapabilities.session.configOptions.boolean"),),
     creates="session_id",
-    paths=("cwd", "additional_directories"),
 )
 SESSION_LOAD: Final["Request[LoadSessionRequest, LoadSessionResponse]"] = Request(
     profile=PROFILE,
@@ -313,12 +343,18 @@ SESSION_LOAD: Final["Request[LoadSessionRequest, LoadSessionResponse]"] = Reques
     result="LoadSessionResponse",
     side="agent",
     capability="agentCapabilities.loadSession",
-    content=(
-        ("additionalDirectories", "agentCapabilities.sessionCapabilities.additionalDirectories"),
-        ("mcpServers.http", "agentCapabilities.mcpCapabilities.http"),
-        ("mcpServers.sse", "agentCapabilities.mcpCapabilities.sse"),
+    params_facts=(
+        Needs("mcpServers.http", "agentCapabilities.mcpCapabilities.http"),
+        Needs("mcpServers.sse", "agentCapabilities.mcpCapabilities.sse"),
+        Needs("mcpServers.acp", "agentCapabilities.mcpCapabilities.acp"),
+        Absolute("mcpServers.command"),
+        Absolute("cwd", rejects=True),
+        Needs("additionalDirectories", "agentCapabilities.sessionCapabilities.additionalDirectories"),
+        Absolute("additionalDirectories", rejects=True),
+        Needs("systemPrompt", "agentCapabilities.sessionCapabilities.systemPrompt"),
+        Needs("systemPrompt.mode.override", "agentCapabilities.sessionCapabilities.systemPrompt.mode.override"),
     ),
-    paths=("cwd", "additional_directories"),
+    result_facts=(Needs("configOptions.boolean", "clientCapabilities.session.configOptions.boolean"),),
 )
 SESSION_LIST: Final["Request[ListSessionsRequest, ListSessionsResponse]"] = Request(
     profile=PROFILE,
@@ -328,7 +364,14 @@ SESSION_LIST: Final["Request[ListSessionsRequest, ListSessionsResponse]"] = Requ
     result="ListSessionsResponse",
     side="agent",
     capability="agentCapabilities.sessionCapabilities.list",
-    paths=("cwd",),
+    params_facts=(
+        Absolute("cwd", rejects=True),
+        Needs("archived", "agentCapabilities.sessionCapabilities.archive"),
+    ),
+    result_facts=(
+        Absolute("sessions.cwd"),
+        Absolute("sessions.additionalDirectories"),
+    ),
 )
 SESSION_DELETE: Final["Request[DeleteSessionRequest, DeleteSessionResponse]"] = Request(
     profile=PROFILE,
@@ -349,13 +392,19 @@ SESSION_FORK: Final["Request[ForkSessionRequest, ForkSessionResponse]"] = Reques
     result="ForkSessionResponse",
     side="agent",
     capability="agentCapabilities.sessionCapabilities.fork",
-    content=(
-        ("additionalDirectories", "agentCapabilities.sessionCapabilities.additionalDirectories"),
-        ("mcpServers.http", "agentCapabilities.mcpCapabilities.http"),
-        ("mcpServers.sse", "agentCapabilities.mcpCapabilities.sse"),
+    params_facts=(
+        Absolute("cwd", rejects=True),
+        Needs("additionalDirectories", "agentCapabilities.sessionCapabilities.additionalDirectories"),
+        Absolute("additionalDirectories", rejects=True),
+        Needs("mcpServers.http", "agentCapabilities.mcpCapabilities.http"),
+        Needs("mcpServers.sse", "agentCapabilities.mcpCapabilities.sse"),
+        Needs("mcpServers.acp", "agentCapabilities.mcpCapabilities.acp"),
+        Absolute("mcpServers.command"),
+        Needs("systemPrompt", "agentCapabilities.sessionCapabilities.systemPrompt"),
+        Needs("systemPrompt.mode.override", "agentCapabilities.sessionCapabilities.systemPrompt.mode.override"),
     ),
+    result_facts=(Needs("configOptions.boolean", "clientCapabilities.session.configOptions.boolean"),),
     creates="session_id",
-    paths=("cwd", "additional_directories"),
 )
 SESSION_ARCHIVE: Final["Request[ArchiveSessionRequest, ArchiveSessionResponse]"] = Request(
     profile=PROFILE,
@@ -401,12 +450,18 @@ SESSION_RESUME: Final["Request[ResumeSessionRequest, ResumeSessionResponse]"] = 
     result="ResumeSessionResponse",
     side="agent",
     capability="agentCapabilities.sessionCapabilities.resume",
-    content=(
-        ("additionalDirectories", "agentCapabilities.sessionCapabilities.additionalDirectories"),
-        ("mcpServers.http", "agentCapabilities.mcpCapabilities.http"),
-        ("mcpServers.sse", "agentCapabilities.mcpCapabilities.sse"),
+    params_facts=(
+        Absolute("cwd", rejects=True),
+        Needs("additionalDirectories", "agentCapabilities.sessionCapabilities.additionalDirectories"),
+        Absolute("additionalDirectories", rejects=True),
+        Needs("mcpServers.http", "agentCapabilities.mcpCapabilities.http"),
+        Needs("mcpServers.sse", "agentCapabilities.mcpCapabilities.sse"),
+        Needs("mcpServers.acp", "agentCapabilities.mcpCapabilities.acp"),
+        Absolute("mcpServers.command"),
+        Needs("systemPrompt", "agentCapabilities.sessionCapabilities.systemPrompt"),
+        Needs("systemPrompt.mode.override", "agentCapabilities.sessionCapabilities.systemPrompt.mode.override"),
     ),
-    paths=("cwd", "additional_directories"),
+    result_facts=(Needs("configOptions.boolean", "clientCapabilities.session.configOptions.boolean"),),
 )
 SESSION_CLOSE: Final["Request[CloseSessionRequest, CloseSessionResponse]"] = Request(
     profile=PROFILE,
@@ -434,6 +489,7 @@ SESSION_SET_CONFIG_OPTION: Final["Request[SetSessionConfigOptionRequest, SetSess
     params="SetSessionConfigOptionRequest",
     result="SetSessionConfigOptionResponse",
     side="agent",
+    result_facts=(Needs("configOptions.boolean", "clientCapabilities.session.configOptions.boolean"),),
 )
 SESSION_PROMPT: Final["Request[PromptRequest, PromptResponse]"] = Request(
     profile=PROFILE,
@@ -443,10 +499,10 @@ SESSION_PROMPT: Final["Request[PromptRequest, PromptResponse]"] = Request(
     result="PromptResponse",
     side="agent",
     baseline=True,
-    content=(
-        ("prompt.image", "agentCapabilities.promptCapabilities.image"),
-        ("prompt.audio", "agentCapabilities.promptCapabilities.audio"),
-        ("prompt.resource", "agentCapabilities.promptCapabilities.embeddedContext"),
+    params_facts=(
+        Needs("prompt.image", "agentCapabilities.promptCapabilities.image"),
+        Needs("prompt.audio", "agentCapabilities.promptCapabilities.audio"),
+        Needs("prompt.resource", "agentCapabilities.promptCapabilities.embeddedContext"),
     ),
     cancelled=("session/cancel", '{"stopReason":"cancelled"}', False),
 )

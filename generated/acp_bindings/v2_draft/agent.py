@@ -98,6 +98,9 @@ class Agent(Handler):
         See protocol docs: [Initialization](https://agentclientprotocol.com/protocol/v2/initialization)
 
         Every agent must implement this method.
+
+        Return these only to clients that advertise:
+        - `authMethods.terminal`: `capabilities.auth.terminal`
         """
 
     async def auth_login(self, request: LoginAuthRequest, /) -> LoginAuthResponse:
@@ -161,8 +164,8 @@ class Agent(Handler):
 
         Advertise a capability for each of these that you accept:
         - `additional_directories`: `capabilities.session.additionalDirectories`
-        - items of type `stdio` in `mcp_servers`: `capabilities.session.mcp.stdio`
-        - items of type `http` in `mcp_servers`: `capabilities.session.mcp.http`
+        - `mcpServers.http`: `capabilities.session.mcp.http`
+        - `mcpServers.stdio`: `capabilities.session.mcp.stdio`
         """
 
     async def session_list(self, request: ListSessionsRequest, /) -> ListSessionsResponse:
@@ -201,8 +204,8 @@ class Agent(Handler):
 
         Advertise a capability for each of these that you accept:
         - `additional_directories`: `capabilities.session.additionalDirectories`
-        - items of type `stdio` in `mcp_servers`: `capabilities.session.mcp.stdio`
-        - items of type `http` in `mcp_servers`: `capabilities.session.mcp.http`
+        - `mcpServers.http`: `capabilities.session.mcp.http`
+        - `mcpServers.stdio`: `capabilities.session.mcp.stdio`
         """
         raise MethodNotFound("session/resume")
 
@@ -285,9 +288,9 @@ class Agent(Handler):
         it, clients don't call this method.
 
         Advertise a capability for each of these that you accept:
-        - items of type `image` in `prompt`: `capabilities.session.prompt.image`
-        - items of type `audio` in `prompt`: `capabilities.session.prompt.audio`
-        - items of type `resource` in `prompt`: `capabilities.session.prompt.embeddedContext`
+        - `prompt.image`: `capabilities.session.prompt.image`
+        - `prompt.audio`: `capabilities.session.prompt.audio`
+        - `prompt.resource`: `capabilities.session.prompt.embeddedContext`
         """
 
     async def session_cancel(self, notification: CancelSessionNotification, /) -> None:
@@ -558,9 +561,9 @@ class RemoteAgent(Remote):
         Raises:
             CapabilityError: The agent did not advertise `capabilities.session`, or a capability that an argument needs:
                 `capabilities.session.additionalDirectories` for `additional_directories`,
-                `capabilities.session.mcp.stdio` for items of type `stdio` in `mcp_servers`,
-                `capabilities.session.mcp.http` for items of type `http` in `mcp_servers`.
-            RelativePath: `cwd` or `additional_directories` holds a relative path.
+                `capabilities.session.mcp.http` for `mcpServers.http`, `capabilities.session.mcp.stdio` for
+                `mcpServers.stdio`.
+            RelativePath: `cwd`, `additional_directories` or a path in `mcp_servers` is a relative path.
         """
         return await self._call(
             methods.SESSION_NEW,
@@ -590,7 +593,7 @@ class RemoteAgent(Remote):
 
         Raises:
             CapabilityError: The agent did not advertise `capabilities.session`.
-            RelativePath: `cwd` holds a relative path.
+            RelativePath: `cwd` is a relative path.
         """
         return await self._call(methods.SESSION_LIST, cwd=cwd, cursor=cursor, meta=meta)
 
@@ -646,9 +649,9 @@ class RemoteAgent(Remote):
         Raises:
             CapabilityError: The agent did not advertise `capabilities.session`, or a capability that an argument needs:
                 `capabilities.session.additionalDirectories` for `additional_directories`,
-                `capabilities.session.mcp.stdio` for items of type `stdio` in `mcp_servers`,
-                `capabilities.session.mcp.http` for items of type `http` in `mcp_servers`.
-            RelativePath: `cwd` or `additional_directories` holds a relative path.
+                `capabilities.session.mcp.http` for `mcpServers.http`, `capabilities.session.mcp.stdio` for
+                `mcpServers.stdio`.
+            RelativePath: `cwd`, `additional_directories` or a path in `mcp_servers` is a relative path.
         """
         return await self._call(
             methods.SESSION_RESUME,
@@ -816,9 +819,8 @@ class RemoteAgent(Remote):
 
         Raises:
             CapabilityError: The agent did not advertise `capabilities.session`, or a capability that an argument needs:
-                `capabilities.session.prompt.image` for items of type `image` in `prompt`,
-                `capabilities.session.prompt.audio` for items of type `audio` in `prompt`,
-                `capabilities.session.prompt.embeddedContext` for items of type `resource` in `prompt`.
+                `capabilities.session.prompt.image` for `prompt.image`, `capabilities.session.prompt.audio` for
+                `prompt.audio`, `capabilities.session.prompt.embeddedContext` for `prompt.resource`.
         """
         return await self._call(methods.SESSION_PROMPT, session_id=session_id, prompt=prompt, meta=meta)
 

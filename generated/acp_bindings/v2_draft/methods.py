@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
+from acp_runtime.stubs.facts import Absolute, Needs, Unsupported
 from acp_runtime.stubs.methods import Notification, Profile, Request
 
 if TYPE_CHECKING:
@@ -68,6 +69,17 @@ SESSION_REQUEST_PERMISSION: Final["Request[RequestPermissionRequest, RequestPerm
     result="RequestPermissionResponse",
     side="client",
     baseline=True,
+    params_facts=(
+        Absolute("subject.tool_call.toolCall.content.diff.changes.add.path"),
+        Absolute("subject.tool_call.toolCall.content.diff.changes.delete.path"),
+        Absolute("subject.tool_call.toolCall.content.diff.changes.modify.path"),
+        Absolute("subject.tool_call.toolCall.content.diff.changes.move.oldPath"),
+        Absolute("subject.tool_call.toolCall.content.diff.changes.move.path"),
+        Absolute("subject.tool_call.toolCall.content.diff.changes.copy.oldPath"),
+        Absolute("subject.tool_call.toolCall.content.diff.changes.copy.path"),
+        Absolute("subject.tool_call.toolCall.locations.path"),
+        Absolute("subject.command.cwd"),
+    ),
     cancelled=("session/cancel", '{"outcome":{"outcome":"cancelled"}}', True),
 )
 ELICITATION_CREATE: Final["Request[CreateElicitationRequest, CreateElicitationResponse]"] = Request(
@@ -78,9 +90,10 @@ ELICITATION_CREATE: Final["Request[CreateElicitationRequest, CreateElicitationRe
     result="CreateElicitationResponse",
     side="client",
     capability="capabilities.elicitation",
-    content=(
-        ("mode.form", "capabilities.elicitation.form"),
-        ("mode.url", "capabilities.elicitation.url"),
+    params_facts=(
+        Needs("mode.form", "capabilities.elicitation.form"),
+        Needs("mode.url", "capabilities.elicitation.url"),
+        Needs("mode.*", "capabilities.elicitation.*"),
     ),
 )
 SESSION_UPDATE: Final["Notification[UpdateSessionNotification]"] = Notification(
@@ -90,6 +103,24 @@ SESSION_UPDATE: Final["Notification[UpdateSessionNotification]"] = Notification(
     params="UpdateSessionNotification",
     side="client",
     baseline=True,
+    params_facts=(
+        Absolute("update.tool_call_content_chunk.content.diff.changes.add.path"),
+        Absolute("update.tool_call_content_chunk.content.diff.changes.delete.path"),
+        Absolute("update.tool_call_content_chunk.content.diff.changes.modify.path"),
+        Absolute("update.tool_call_content_chunk.content.diff.changes.move.oldPath"),
+        Absolute("update.tool_call_content_chunk.content.diff.changes.move.path"),
+        Absolute("update.tool_call_content_chunk.content.diff.changes.copy.oldPath"),
+        Absolute("update.tool_call_content_chunk.content.diff.changes.copy.path"),
+        Absolute("update.tool_call_update.content.diff.changes.add.path"),
+        Absolute("update.tool_call_update.content.diff.changes.delete.path"),
+        Absolute("update.tool_call_update.content.diff.changes.modify.path"),
+        Absolute("update.tool_call_update.content.diff.changes.move.oldPath"),
+        Absolute("update.tool_call_update.content.diff.changes.move.path"),
+        Absolute("update.tool_call_update.content.diff.changes.copy.oldPath"),
+        Absolute("update.tool_call_update.content.diff.changes.copy.path"),
+        Absolute("update.tool_call_update.locations.path"),
+        Absolute("update.terminal_update.cwd"),
+    ),
 )
 ELICITATION_COMPLETE: Final["Notification[CompleteElicitationNotification]"] = Notification(
     profile=PROFILE,
@@ -107,6 +138,7 @@ INITIALIZE: Final["Request[InitializeRequest, InitializeResponse]"] = Request(
     result="InitializeResponse",
     side="agent",
     baseline=True,
+    result_facts=(Needs("authMethods.terminal", "capabilities.auth.terminal"),),
     opens=True,
 )
 AUTH_LOGIN: Final["Request[LoginAuthRequest, LoginAuthResponse]"] = Request(
@@ -136,13 +168,16 @@ SESSION_NEW: Final["Request[NewSessionRequest, NewSessionResponse]"] = Request(
     side="agent",
     capability="capabilities.session",
     baseline=True,
-    content=(
-        ("additionalDirectories", "capabilities.session.additionalDirectories"),
-        ("mcpServers.stdio", "capabilities.session.mcp.stdio"),
-        ("mcpServers.http", "capabilities.session.mcp.http"),
+    params_facts=(
+        Absolute("cwd", rejects=True),
+        Needs("additionalDirectories", "capabilities.session.additionalDirectories"),
+        Absolute("additionalDirectories", rejects=True),
+        Needs("mcpServers.http", "capabilities.session.mcp.http", rejects=True),
+        Needs("mcpServers.stdio", "capabilities.session.mcp.stdio", rejects=True),
+        Absolute("mcpServers.stdio.command"),
+        Unsupported("mcpServers.*"),
     ),
     creates="session_id",
-    paths=("cwd", "additional_directories"),
 )
 SESSION_LIST: Final["Request[ListSessionsRequest, ListSessionsResponse]"] = Request(
     profile=PROFILE,
@@ -152,7 +187,11 @@ SESSION_LIST: Final["Request[ListSessionsRequest, ListSessionsResponse]"] = Requ
     result="ListSessionsResponse",
     side="agent",
     capability="capabilities.session",
-    paths=("cwd",),
+    params_facts=(Absolute("cwd", rejects=True),),
+    result_facts=(
+        Absolute("sessions.cwd"),
+        Absolute("sessions.additionalDirectories"),
+    ),
 )
 SESSION_DELETE: Final["Request[DeleteSessionRequest, DeleteSessionResponse]"] = Request(
     profile=PROFILE,
@@ -173,12 +212,16 @@ SESSION_RESUME: Final["Request[ResumeSessionRequest, ResumeSessionResponse]"] = 
     result="ResumeSessionResponse",
     side="agent",
     capability="capabilities.session",
-    content=(
-        ("additionalDirectories", "capabilities.session.additionalDirectories"),
-        ("mcpServers.stdio", "capabilities.session.mcp.stdio"),
-        ("mcpServers.http", "capabilities.session.mcp.http"),
+    params_facts=(
+        Absolute("cwd", rejects=True),
+        Needs("additionalDirectories", "capabilities.session.additionalDirectories"),
+        Absolute("additionalDirectories", rejects=True),
+        Needs("mcpServers.http", "capabilities.session.mcp.http", rejects=True),
+        Needs("mcpServers.stdio", "capabilities.session.mcp.stdio", rejects=True),
+        Absolute("mcpServers.stdio.command"),
+        Unsupported("mcpServers.*"),
+        Unsupported("replayFrom.*"),
     ),
-    paths=("cwd", "additional_directories"),
 )
 SESSION_CLOSE: Final["Request[CloseSessionRequest, CloseSessionResponse]"] = Request(
     profile=PROFILE,
@@ -214,6 +257,7 @@ SESSION_SET_CONFIG_OPTION: Final["Request[SetSessionConfigOptionRequest, SetSess
     params="SetSessionConfigOptionRequest",
     result="SetSessionConfigOptionResponse",
     side="agent",
+    params_facts=(Unsupported("type.*"),),
 )
 SESSION_PROMPT: Final["Request[PromptRequest, PromptResponse]"] = Request(
     profile=PROFILE,
@@ -224,10 +268,11 @@ SESSION_PROMPT: Final["Request[PromptRequest, PromptResponse]"] = Request(
     side="agent",
     capability="capabilities.session",
     baseline=True,
-    content=(
-        ("prompt.image", "capabilities.session.prompt.image"),
-        ("prompt.audio", "capabilities.session.prompt.audio"),
-        ("prompt.resource", "capabilities.session.prompt.embeddedContext"),
+    params_facts=(
+        Needs("prompt.image", "capabilities.session.prompt.image", rejects=True),
+        Needs("prompt.audio", "capabilities.session.prompt.audio", rejects=True),
+        Needs("prompt.resource", "capabilities.session.prompt.embeddedContext", rejects=True),
+        Unsupported("prompt.*"),
     ),
     cancelled=("session/cancel", "", False),
     accepted=("session/update", "update", "session_update", ("user_message", "user_message_chunk"), "message_id"),

@@ -129,6 +129,9 @@ class Agent(Handler):
         See protocol docs: [Initialization](https://agentclientprotocol.com/protocol/v2/draft/initialization)
 
         Every agent must implement this method.
+
+        Return these only to clients that advertise:
+        - `authMethods.terminal`: `capabilities.auth.terminal`
         """
 
     async def auth_login(self, request: LoginAuthRequest, /) -> LoginAuthResponse:
@@ -247,8 +250,11 @@ class Agent(Handler):
 
         Advertise a capability for each of these that you accept:
         - `additional_directories`: `capabilities.session.additionalDirectories`
-        - items of type `stdio` in `mcp_servers`: `capabilities.session.mcp.stdio`
-        - items of type `http` in `mcp_servers`: `capabilities.session.mcp.http`
+        - `mcpServers.http`: `capabilities.session.mcp.http`
+        - `mcpServers.acp`: `capabilities.session.mcp.acp`
+        - `mcpServers.stdio`: `capabilities.session.mcp.stdio`
+        - `system_prompt`: `capabilities.session.systemPrompt`
+        - `systemPrompt.mode.override`: `capabilities.session.systemPrompt.mode.override`
         """
 
     async def session_list(self, request: ListSessionsRequest, /) -> ListSessionsResponse:
@@ -259,6 +265,9 @@ class Agent(Handler):
         The agent should return metadata about sessions with optional filtering and pagination support.
 
         Advertise `capabilities.session` in your `initialize` response; without it, clients don't call this method.
+
+        Advertise a capability for each of these that you accept:
+        - `archived`: `capabilities.session.archive`
         """
         raise MethodNotFound("session/list")
 
@@ -297,8 +306,11 @@ class Agent(Handler):
 
         Advertise a capability for each of these that you accept:
         - `additional_directories`: `capabilities.session.additionalDirectories`
-        - items of type `stdio` in `mcp_servers`: `capabilities.session.mcp.stdio`
-        - items of type `http` in `mcp_servers`: `capabilities.session.mcp.http`
+        - `mcpServers.http`: `capabilities.session.mcp.http`
+        - `mcpServers.acp`: `capabilities.session.mcp.acp`
+        - `mcpServers.stdio`: `capabilities.session.mcp.stdio`
+        - `system_prompt`: `capabilities.session.systemPrompt`
+        - `systemPrompt.mode.override`: `capabilities.session.systemPrompt.mode.override`
         """
         raise MethodNotFound("session/fork")
 
@@ -382,8 +394,11 @@ class Agent(Handler):
 
         Advertise a capability for each of these that you accept:
         - `additional_directories`: `capabilities.session.additionalDirectories`
-        - items of type `stdio` in `mcp_servers`: `capabilities.session.mcp.stdio`
-        - items of type `http` in `mcp_servers`: `capabilities.session.mcp.http`
+        - `mcpServers.http`: `capabilities.session.mcp.http`
+        - `mcpServers.acp`: `capabilities.session.mcp.acp`
+        - `mcpServers.stdio`: `capabilities.session.mcp.stdio`
+        - `system_prompt`: `capabilities.session.systemPrompt`
+        - `systemPrompt.mode.override`: `capabilities.session.systemPrompt.mode.override`
         """
         raise MethodNotFound("session/resume")
 
@@ -466,9 +481,9 @@ class Agent(Handler):
         it, clients don't call this method.
 
         Advertise a capability for each of these that you accept:
-        - items of type `image` in `prompt`: `capabilities.session.prompt.image`
-        - items of type `audio` in `prompt`: `capabilities.session.prompt.audio`
-        - items of type `resource` in `prompt`: `capabilities.session.prompt.embeddedContext`
+        - `prompt.image`: `capabilities.session.prompt.image`
+        - `prompt.audio`: `capabilities.session.prompt.audio`
+        - `prompt.resource`: `capabilities.session.prompt.embeddedContext`
         """
 
     async def session_cancel(self, notification: CancelSessionNotification, /) -> None:
@@ -923,9 +938,11 @@ class RemoteAgent(Remote):
         Raises:
             CapabilityError: The agent did not advertise `capabilities.session`, or a capability that an argument needs:
                 `capabilities.session.additionalDirectories` for `additional_directories`,
-                `capabilities.session.mcp.stdio` for items of type `stdio` in `mcp_servers`,
-                `capabilities.session.mcp.http` for items of type `http` in `mcp_servers`.
-            RelativePath: `cwd` or `additional_directories` holds a relative path.
+                `capabilities.session.mcp.http` for `mcpServers.http`, `capabilities.session.mcp.acp` for
+                `mcpServers.acp`, `capabilities.session.mcp.stdio` for `mcpServers.stdio`,
+                `capabilities.session.systemPrompt` for `system_prompt`,
+                `capabilities.session.systemPrompt.mode.override` for `systemPrompt.mode.override`.
+            RelativePath: `cwd`, `additional_directories` or a path in `mcp_servers` is a relative path.
         """
         return await self._call(
             methods.SESSION_NEW,
@@ -957,8 +974,9 @@ class RemoteAgent(Remote):
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            CapabilityError: The agent did not advertise `capabilities.session`.
-            RelativePath: `cwd` holds a relative path.
+            CapabilityError: The agent did not advertise `capabilities.session`, or a capability that an argument needs:
+                `capabilities.session.archive` for `archived`.
+            RelativePath: `cwd` is a relative path.
         """
         return await self._call(methods.SESSION_LIST, cwd=cwd, cursor=cursor, archived=archived, meta=meta)
 
@@ -1024,9 +1042,11 @@ class RemoteAgent(Remote):
         Raises:
             CapabilityError: The agent did not advertise `capabilities.session.fork`, or a capability that an argument
                 needs: `capabilities.session.additionalDirectories` for `additional_directories`,
-                `capabilities.session.mcp.stdio` for items of type `stdio` in `mcp_servers`,
-                `capabilities.session.mcp.http` for items of type `http` in `mcp_servers`.
-            RelativePath: `cwd` or `additional_directories` holds a relative path.
+                `capabilities.session.mcp.http` for `mcpServers.http`, `capabilities.session.mcp.acp` for
+                `mcpServers.acp`, `capabilities.session.mcp.stdio` for `mcpServers.stdio`,
+                `capabilities.session.systemPrompt` for `system_prompt`,
+                `capabilities.session.systemPrompt.mode.override` for `systemPrompt.mode.override`.
+            RelativePath: `cwd`, `additional_directories` or a path in `mcp_servers` is a relative path.
         """
         return await self._call(
             methods.SESSION_FORK,
@@ -1174,9 +1194,11 @@ class RemoteAgent(Remote):
         Raises:
             CapabilityError: The agent did not advertise `capabilities.session`, or a capability that an argument needs:
                 `capabilities.session.additionalDirectories` for `additional_directories`,
-                `capabilities.session.mcp.stdio` for items of type `stdio` in `mcp_servers`,
-                `capabilities.session.mcp.http` for items of type `http` in `mcp_servers`.
-            RelativePath: `cwd` or `additional_directories` holds a relative path.
+                `capabilities.session.mcp.http` for `mcpServers.http`, `capabilities.session.mcp.acp` for
+                `mcpServers.acp`, `capabilities.session.mcp.stdio` for `mcpServers.stdio`,
+                `capabilities.session.systemPrompt` for `system_prompt`,
+                `capabilities.session.systemPrompt.mode.override` for `systemPrompt.mode.override`.
+            RelativePath: `cwd`, `additional_directories` or a path in `mcp_servers` is a relative path.
         """
         return await self._call(
             methods.SESSION_RESUME,
@@ -1345,9 +1367,8 @@ class RemoteAgent(Remote):
 
         Raises:
             CapabilityError: The agent did not advertise `capabilities.session`, or a capability that an argument needs:
-                `capabilities.session.prompt.image` for items of type `image` in `prompt`,
-                `capabilities.session.prompt.audio` for items of type `audio` in `prompt`,
-                `capabilities.session.prompt.embeddedContext` for items of type `resource` in `prompt`.
+                `capabilities.session.prompt.image` for `prompt.image`, `capabilities.session.prompt.audio` for
+                `prompt.audio`, `capabilities.session.prompt.embeddedContext` for `prompt.resource`.
         """
         return await self._call(methods.SESSION_PROMPT, session_id=session_id, prompt=prompt, meta=meta)
 

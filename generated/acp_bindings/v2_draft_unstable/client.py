@@ -330,6 +330,9 @@ class RemoteClient(Remote):
             subject: Optional structured context about the operation requiring permission.
             options: Available permission options for the user to choose from. Must contain at least one option.
             meta: Data for extensions, `_meta` on the wire.
+
+        Raises:
+            RelativePath: a path in `subject` is a relative path.
         """
         return await self._call(
             methods.SESSION_REQUEST_PERMISSION,
@@ -425,7 +428,7 @@ class RemoteClient(Remote):
         Raises:
             CapabilityError: The client did not advertise `capabilities.elicitation`, or a capability that an argument
                 needs: `capabilities.elicitation.form` for `mode="form"`, `capabilities.elicitation.url` for
-                `mode="url"`.
+                `mode="url"`, `capabilities.elicitation.*` for another `mode`.
         """
         return await self._call(methods.ELICITATION_CREATE, **keywords)
 
@@ -485,6 +488,9 @@ class RemoteClient(Remote):
             session_id: The ID of the session this update pertains to.
             update: The actual update content.
             meta: Data for extensions, `_meta` on the wire.
+
+        Raises:
+            RelativePath: a path in `update` is a relative path.
         """
         await self._notify(methods.SESSION_UPDATE, session_id=session_id, update=update, meta=meta)
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from typing import TYPE_CHECKING, Any
 
 from acp_kit.updates.merging import has_ended
+from acp_runtime import CapabilityError
 
 if TYPE_CHECKING:
     from acp_kit.history.store import HistoryStore, SendsUpdates
@@ -15,7 +16,8 @@ async def replay(store: HistoryStore, session_id: str, client: SendsUpdates) -> 
     """Send the history of a session to a client: merged messages and finished tool calls, in order.
 
     Updates are read one at a time, each when the previous one was sent, so long histories take no more memory. A tool
-    call or a compaction that never ended is sent as failed.
+    call or a compaction that never ended is sent as failed. What needs a capability that the client did not advertise,
+    such as compactions, is left out.
 
     For example:
 
@@ -28,7 +30,8 @@ async def replay(store: HistoryStore, session_id: str, client: SendsUpdates) -> 
     """
     async with aclosing(store.read(session_id)) as updates:
         async for update in updates:
-            await client.session_update(session_id=session_id, update=_as_ended(update))
+            with suppress(CapabilityError):
+                await client.session_update(session_id=session_id, update=_as_ended(update))
 
 
 def _as_ended(update: Any) -> Any:

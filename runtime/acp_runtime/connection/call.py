@@ -387,7 +387,7 @@ class Calls:
             if method.opens:
                 self.state.check_version(plain_result(message))
             result = parse_result(method, message)
-        if method.opens or method.creates is not None or method.ends is not None:
+        if method.opens or method.creates is not None or method.ends is not None or method.result_facts:
             self.state.record_result(method, call.params, result)
             if method.ends_session and call.session is not None:
                 self.sessions.forget(call.session)

@@ -273,12 +273,14 @@ class Requests:
 
         Raises:
             TypeError: if it has the wrong type.
+            GuardError: if the protocol forbids it.
             PydanticSerializationError: if it is not JSON.
         """
         method = request.method
         if method is None:
             return result_line(request.id, result)
         result = as_result(method, result)
+        self.state.check_result(method, request.argument, result)
         if method.creates_session:
             getattr(result, self.state.profile.session_attribute)  # raises here if there is none, to be answered
         if not method.opens:

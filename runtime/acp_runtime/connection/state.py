@@ -5,11 +5,10 @@ Nothing here sends, waits or calls a handler. The tables of methods say what eac
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from logging import ERROR, WARNING, getLogger
-from typing import Any, TypeAlias
+from typing import Any
 
 from pydantic import ValidationError
 from pydantic.alias_generators import to_snake
@@ -18,22 +17,18 @@ from pydantic_core import to_json
 from acp_runtime import errors
 from acp_runtime.connection.ids import RecentIds
 from acp_runtime.connection.login_methods import LOGINS, check_login
+from acp_runtime.connection.places import MessagePlaces, Violation
 from acp_runtime.jsonrpc.encoding import to_plain_json
 from acp_runtime.jsonrpc.frames import params_adapter
 from acp_runtime.jsonrpc.messages import IncomingRequest, RequestId
 from acp_runtime.logs import ThrottledLogger, log
-from acp_runtime.models.json_values import as_array, as_object, wire_name
+from acp_runtime.models.json_values import as_array, as_object
 from acp_runtime.options import Options
+from acp_runtime.stubs.facts import Needs, PlaceFact, Unsupported
 from acp_runtime.stubs.methods import AnyMethod, Capability, Notification, Profile, Request
 from acp_runtime.stubs.sides import Side
 
-# For each field of a method's params, what needs a capability that the peer lacks, by the tag of its values: a text to
-# show it, and the path of the capability. The empty tag stands for any value, the empty field for the method itself.
-_Missing: TypeAlias = dict[str, dict[str, tuple[str, str]]]
-
 _HIGHEST_VERSION = 2**16 - 1
-# On POSIX, or beginning with a drive or a UNC share.
-_ABSOLUTE = re.compile(r"/|[A-Za-z]:[\\/]|\\\\")
 
 _logger = getLogger(__name__)
 
@@ -65,8 +60,13 @@ class ProtocolState:
         self._advertised_by_peer = side.profile.advertised["client" if side.role == "agent" else "agent"]
         # The peer's message that opened the connection, as plain JSON.
         self._peer: Mapping[str, Any] = {}
+        # The same for this side's message.
+        self._own: Mapping[str, Any] = {}
         self._has_advertised = False
-        self._missing: dict[AnyMethod, _Missing] = {}
+        # The restricted places in params that are sent, in params that are received, and in results. None if there are
+        # none: the other side has advertised everything that they need.
+        self._outgoing: dict[AnyMethod, MessagePlaces | None] = {}
+        self._incoming: dict[AnyMethod, MessagePlaces | None] = {}
         # The sessions and terminals that the peer has created, by the field that names them.
         self._created: defaultdict[str, RecentIds] = defaultdict(RecentIds)
         self._log = ThrottledLogger(_logger)
@@ -77,16 +77,18 @@ class ProtocolState:
         """Record the peer's request or result that opens the connection."""
         capabilities, info = self._advertised_by_peer
         self.is_open = True
-        self._missing.clear()
+        self._outgoing.clear()
         self._peer = to_plain_json(message)
         self.peer_capabilities = getattr(message, to_snake(capabilities), None)
         self.peer_info = getattr(message, to_snake(info), None)
 
     def record_own(self, message: Any) -> None:
         """Compare what this side advertises with what it implements, once. Log the methods where these differ."""
+        self._incoming.clear()
+        self._own = advertised = to_plain_json(message)
         if self._has_advertised or self.handler is None:
             return
-        self._has_advertised, advertised = True, to_plain_json(message)
+        self._has_advertised = True
         missing, unused = list[str](), list[str]()
         methods: list[AnyMethod] = [*self.side.requests.values(), *self._cancellations()]
         for method in methods:
@@ -114,9 +116,12 @@ class ProtocolState:
         return (method for wire, method in self.side.notifications.items() if wire in cancelling)
 
     def record_result(self, method: Request[Any, Any], params: Any, result: Any) -> None:
-        """Record what the peer's result to a call opens, creates or ends."""
+        """Record what the peer's result to a call opens, creates or ends. Log what it should not have."""
         if method.opens:
             self.record_peer(result)
+        if self._guards != "off" and method.result_facts:
+            places = _restrict(method.result_facts, self._own)
+            self._log_received(method, () if places is None else places.find_violations(result))
         if method.creates is not None:
             self._created[method.creates].add(getattr(result, method.creates))
         if method.ends is not None:
@@ -138,19 +143,32 @@ class ProtocolState:
         """
         if self._guards == "off" or method.side == "protocol":
             return
-        if self.is_open:
-            missing = self._missing.get(method)
-            if missing is None:
-                missing = self._missing[method] = self._find_missing(method)
-            if missing:
-                self._check_capabilities(method, params, missing)
-            elif method.wire in LOGINS and (error := check_login(method, params, self._peer)):
-                self._forbid(error)
-        elif not may_come_first(method):
-            early = f"{method.wire} was called before initialize was answered. Await initialize first."
-            self._forbid(errors.NotInitialized(early))
-        for field, path in relative_paths(method, params) if method.paths else ():
-            self._forbid(errors.RelativePath(f"{method.wire} needs an absolute path in {field!r}, found {path!r}"))
+        if not self.is_open:
+            if not may_come_first(method):
+                early = f"{method.wire} was called before initialize was answered. Await initialize first."
+                self._forbid(errors.NotInitialized(early))
+            return
+        try:
+            places = self._outgoing[method]
+        except KeyError:
+            places = self._outgoing[method] = _restrict(self._facts_for_peer(method), self._peer)
+        if places is not None and (violations := places.find_violations(params)):
+            if self._is_exempt(method, params):
+                violations = [violation for violation in violations if violation.fact.place]
+            self._forbid_all(method.wire, violations)
+        if method.wire in LOGINS and (error := check_login(method, params, self._peer)):
+            self._forbid(error)
+
+    def check_result(self, method: Request[Any, Any], params: Any, result: Any) -> None:
+        """Check a result that is to be sent.
+
+        Raises:
+            CapabilityError, RelativePath: if it may not be sent and `Options.guards` is "raise".
+        """
+        if self._guards != "off" and method.result_facts:
+            places = _restrict(method.result_facts, to_plain_json(params) if method.opens else self._peer)
+            if places is not None:
+                self._forbid_all(f"The result of {method.wire}", places.find_violations(result))
 
     def check_extension(self, wire: str) -> None:
         """Check the name of a method that is to be sent as plain JSON.
@@ -170,32 +188,39 @@ class ProtocolState:
             method: its method.
             params: its params; None if they are invalid.
         """
-        error: errors.RequestError | None = None
+        if self._guards == "off":
+            return None
         if not self.is_open and not may_come_first(method):
-            error = errors.InvalidRequest("The first request has to be initialize", {"method": method.wire})
-        elif method.paths and params is not None:
-            error = _invalid_paths(method, params)
-        if error is not None and self._guards == "warn":
-            self._log.log(WARNING, "refuse", "The peer broke the protocol with %s: %s", method.wire, error.message)
-        return error if self._guards == "raise" else None
+            early = errors.InvalidRequest("The first request has to be initialize", {"method": method.wire})
+            if self._guards == "raise":
+                return early
+            self._log.log(WARNING, "refuse", "The peer broke the protocol with %s: %s", method.wire, early.message)
+        try:
+            places = self._incoming[method]
+        except KeyError:
+            places = self._incoming[method] = _restrict(method.params_facts, self._own)
+        if places is None or params is None or not (violations := places.find_violations(params)):
+            return None
+        rejected = dict.fromkeys((fact.place, fact.fault) for fact, _ in violations if fact.rejects)
+        if rejected and self._guards == "raise":
+            return errors.InvalidParams(data={"errors": [{"path": path, "message": text} for path, text in rejected]})
+        self._log_received(method, violations)
+        return None
 
-    def _check_capabilities(self, method: AnyMethod, params: Any, missing: _Missing) -> None:
-        if method.exempt is not None and getattr(params, method.exempt) in self._created[method.exempt]:
-            return
-        for attribute, needs in missing.items():
-            for tag in _tags_in(params, attribute):
-                if tag in needs:
-                    self._forbid(errors.CapabilityError(*needs[tag]))
+    def _log_received(self, method: AnyMethod, violations: Sequence[Violation]) -> None:
+        for fact, _ in violations:
+            message = "The peer broke the protocol with %s in %s: %s"
+            self._log.log(WARNING, f"{method.wire} {fact.place}", message, fact.place, method.wire, fact.fault)
 
-    def _find_missing(self, method: AnyMethod) -> _Missing:
-        missing = _Missing()
-        if method.capability is not None and not self._has(method.capability):
-            missing[""] = {"": (method.wire, self._path_of(method.capability))}
-        for part, capability in method.content:
-            if not self._has(capability):
-                field, _, tag = part.partition(".")
-                missing.setdefault(to_snake(field), {})[tag] = (f"{method.wire} with {part}", capability)
-        return missing
+    def _is_exempt(self, method: AnyMethod, params: Any) -> bool:
+        """Return whether the peer created what a call is about, so that it needs no capability."""
+        return method.exempt is not None and getattr(params, method.exempt) in self._created[method.exempt]
+
+    def _facts_for_peer(self, method: AnyMethod) -> Sequence[PlaceFact]:
+        """Return the facts about the params that are sent, and one for the method if the peer did not advertise it."""
+        if method.capability is None or self._has(method.capability):
+            return method.params_facts
+        return [Needs("", self._path_of(method.capability)), *method.params_facts]
 
     def _has(self, capability: Capability) -> bool:
         return _is_advertised(self._peer, self._steps(capability))
@@ -209,6 +234,11 @@ class ProtocolState:
 
     def _steps(self, capability: Capability) -> Sequence[str]:
         return capability.split(".") if isinstance(capability, str) else (self._advertised_by_peer[0], *capability)
+
+    def _forbid_all(self, call: str, violations: Sequence[Violation]) -> None:
+        for fact, value in violations:
+            if not isinstance(fact, Unsupported):
+                self._forbid(fact.guard_error(call, value))
 
     def _forbid(self, error: errors.GuardError) -> None:
         if self._guards == "raise":
@@ -266,14 +296,14 @@ def may_come_first(method: AnyMethod) -> bool:
     return method.side == "protocol" or (isinstance(method, Request) and method.opens)
 
 
-def relative_paths(method: AnyMethod, params: Any) -> Iterator[tuple[str, str]]:
-    """Yield the fields of a method's params that hold a relative path, and the paths."""
-    for field in method.paths:
-        value: Any = getattr(params, field)
-        items = as_array(value)
-        for path in [value] if items is None else items:
-            if isinstance(path, str) and not _ABSOLUTE.match(path):
-                yield field, path
+def _restrict(facts: Sequence[PlaceFact], advertised: Mapping[str, Any]) -> MessagePlaces | None:
+    """Return the places that facts restrict, given what the receiver has advertised; None if there are none."""
+    restricting = [
+        fact
+        for fact in facts
+        if not (isinstance(fact, Needs) and _is_advertised(advertised, fact.capability.split(".")))
+    ]
+    return MessagePlaces(restricting) if restricting else None
 
 
 def version_in(message: Mapping[str, Any], name: str) -> int | None:
@@ -291,19 +321,3 @@ def _is_advertised(message: Mapping[str, Any], steps: Sequence[str]) -> bool:
     for step in steps:
         value = (as_object(value) or {}).get(step)
     return value is True or as_object(value) is not None or bool(as_array(value))
-
-
-def _invalid_paths(method: AnyMethod, params: Any) -> errors.InvalidParams | None:
-    """Return the error for paths that are not absolute; None if all are."""
-    fields = dict.fromkeys(field for field, _ in relative_paths(method, params))
-    details = [{"path": wire_name(field), "message": "Input should be an absolute path"} for field in fields]
-    return errors.InvalidParams(data={"errors": details}) if details else None
-
-
-def _tags_in(params: Any, attribute: str) -> list[str]:
-    """Return the tags of a field's values, and the empty tag if it has any value."""
-    value: Any = getattr(params, attribute, None) if attribute else None
-    if not value:
-        return [] if attribute else [""]
-    items = value if value.__class__ is list else [value]
-    return ["", *[item if item.__class__ is str else getattr(item, "type", "") for item in items]]

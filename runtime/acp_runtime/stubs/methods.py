@@ -12,6 +12,8 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any, Generic, Literal, NamedTuple, TypeAlias, TypeVar, dataclass_transform
 
+from acp_runtime.stubs.facts import PlaceFact
+
 P = TypeVar("P")
 R_co = TypeVar("R_co", covariant=True)
 
@@ -90,11 +92,10 @@ class Method(_Facts):
         side: the side that handles it, as the schema's `x-side` names it, or "extension".
         capability: the capability that unlocks it; None if none does.
         baseline: whether every peer implements it.
-        content: parts of the params that need a capability: a field or `<field>.<tag>`, and the path of the capability.
+        params_facts: facts about places in the params.
         exempt: a field that names a session or terminal; if the peer created that one, no capability is needed.
         ends: the field with the session or terminal that no longer exists once the method is answered.
         cancels: the field with the id of the request that the method cancels.
-        paths: the fields that hold absolute paths.
     """
 
     profile: Profile
@@ -104,11 +105,10 @@ class Method(_Facts):
     side: Side
     capability: Capability | None = None
     baseline: bool = False
-    content: tuple[tuple[str, str], ...] = ()
+    params_facts: tuple[PlaceFact, ...] = ()
     exempt: str | None = None
     ends: str | None = None
     cancels: str | None = None
-    paths: tuple[str, ...] = ()
 
     @cached_property
     def params_type(self) -> Any:
@@ -129,6 +129,7 @@ class Request(Method, Generic[P, R_co]):
 
     Attributes:
         result: the name of the model of its result.
+        result_facts: facts about places in the result.
         opens: whether it opens the connection and negotiates the version.
         creates: the field of its result that names a new session or terminal.
         gone: the error code for a session or terminal that no longer exists. The caller gets an empty result instead.
@@ -139,6 +140,7 @@ class Request(Method, Generic[P, R_co]):
     """
 
     result: str
+    result_facts: tuple[PlaceFact, ...] = ()
     opens: bool = False
     creates: str | None = None
     gone: int | None = None

@@ -12,7 +12,7 @@ from codegen.data.facts_file import METHODS_TOML
 from tests.codegen.diff.cases.methods import PROMPT
 from tests.support.codegen.generating import Generate
 
-_REQUIRED = '"prompt.image" = "agentCapabilities.promptCapabilities.image", '
+_REQUIRED = '"PromptRequest.prompt.image" = { needs = "agentCapabilities.promptCapabilities.image" }\n'
 
 
 @pytest.mark.parametrize("required", [False, True], ids=["before", "after"])

@@ -135,7 +135,7 @@ UNREADABLE = {
     "an unknown key": (entry('"session/set_mode" = { offered = "modes", someday = true }'), "session/set_mode"),
     "an entry of another kind": (entry('"session/set_mode" = ["capability", "modes"]'), "session/set_mode"),
     "a value of another type": (entry('"session/set_mode" = { capability = ["a", "b"] }'), "session/set_mode"),
-    "content of another type": (entry('"session/set_mode" = { content = { x = ["a"] } }'), "session/set_mode"),
+    "a place of another type": (CURRENT.replace("[v1.places]\n", '[v1.places]\n"X.y" = { needs = ["a"] }\n'), "places"),
     "no entry": (entry(""), "session/set_mode"),
     "tables in another order": (
         '[agent.v1]\n"session/new" = { baseline = true }\n',

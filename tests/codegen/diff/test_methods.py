@@ -112,5 +112,5 @@ def test_a_check_of_a_part_that_the_schema_no_longer_has_is_lost() -> None:
     """If the entry still names the part; otherwise a person has decided, and the part itself is the only finding."""
     blocks = {"ContentBlock": {"anyOf": [tagged("type", "text")]}}
     findings = findings_between(stable(PROMPT), stable(PROMPT | blocks))
-    (lost,) = (finding for finding in findings if finding.rule == "method-content-lost")
+    (lost,) = (finding for finding in findings if finding.rule == "method-needs-lost")
     assert (lost.before, lost.after) == ("prompt.image: agentCapabilities.promptCapabilities.image", "")

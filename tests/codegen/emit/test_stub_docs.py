@@ -45,7 +45,7 @@ def test_a_stub_describes_the_method_and_the_model_the_params(generate: Generate
 
 
 def test_a_proxy_documents_every_keyword(generate: Generate) -> None:
-    folder = {"description": "The folder to work in.\n\nIt has to be absolute.", **STRING}
+    folder = {"description": "The folder to work in.\n\nIt must be absolute.", **STRING}
     meta = {"type": "object", "additionalProperties": True}
     changed = {"NewRequest": part_of("session/new", "agent", model(["cwd"], cwd=folder, name=ref("Name"), _meta=meta))}
     package = generate({**DEFINITIONS, **changed, "Name": {"description": "The name that users see", **STRING}})
@@ -57,7 +57,7 @@ def test_a_proxy_documents_every_keyword(generate: Generate) -> None:
         "    meta: Data for extensions, `_meta` on the wire.",
         "",
         "Raises:",
-        "    RelativePath: `cwd` holds a relative path.",
+        "    RelativePath: `cwd` is a relative path.",
     ]
 
 
@@ -120,9 +120,10 @@ def test_a_proxy_documents_the_errors_that_its_facts_cause() -> None:
 
     errors = {
         RemoteAgent.initialize: "ProtocolVersionMismatch: The agent answered with another protocol version.",
-        RemoteAgent.session_new: "RelativePath: `cwd` or `additional_directories` holds a relative path.",
+        RemoteAgent.session_new: "`cwd`, `additional_directories` or a path in `mcp_servers` is a relative path.",
         RemoteClient.terminal_kill: "Not raised for a `terminal_id` that the client created.",
-        RemoteClient.elicitation_create: '`clientCapabilities.elicitation.url` for `mode="url"`.',
+        RemoteClient.session_update: "`clientCapabilities.session.notices` for `update.notice`",
+        RemoteClient.elicitation_create: '`clientCapabilities.elicitation.url` for `mode="url"`',
     }
     for method, text in errors.items():
         assert text in one_line(method)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.support.codegen.facts_base import FACTS
 
-PATHS = 'paths = ["cwd", "folders"]'
+FOLDERS = '{ needs = "agentCapabilities.close", absolute = true }'
 CLOSE = 'capability = "agentCapabilities.close", ends'
 BY = 'by = "session/cancel"'
 OFFERED = '{ offered = "a prompt is running" }'
@@ -40,9 +40,18 @@ FORM = {
         "gone = true",
         "agent/session~1close/gone: Input should be a valid integer, found True",
     ),
-    "a text for a list": (PATHS, 'paths = "cwd"', "agent/session~1new/paths: Expected a list, found 'cwd'"),
-    "a number in a list": (PATHS, "paths = [1]", "agent/session~1new/paths/0: Input should be a valid string, found 1"),
-    "an empty list": (PATHS, "paths = []", "agent/session~1new/paths: List should have at least 1 item"),
+    "a text for a place": (FOLDERS, '"absolute"', "places/NewRequest.folders: Expected a table, found 'absolute'"),
+    "an unknown fact": (FOLDERS, "{ path = true }", "places/NewRequest.folders/path: There is no such key"),
+    "a list of capabilities for a place": (
+        FOLDERS,
+        '{ needs = ["a"] }',
+        "places/NewRequest.folders/needs: Input should be a valid string, found ['a']",
+    ),
+    "a place that isn't absolute": (
+        FOLDERS,
+        "{ absolute = false }",
+        "places/NewRequest.folders/absolute: Input should be True, found False",
+    ),
     "false for true": ("opens = true", "opens = false", "agent/initialize/opens: Input should be True, found False"),
     "cancelled by its id, but not true": (
         'by = "session/cancel",',
@@ -98,11 +107,23 @@ MISTAKES: dict[str, tuple[str, str, str, str]] = {
         f"{SCHEMA}Capabilities: ",
         "says that session/close needs agentCapabilities.clothe, but there is no 'clothe' here",
     ),
-    "a capability of a part that doesn't exist": (
-        '"folders" = "agentCapabilities.close"',
-        '"folders" = "agentCapabilities.clothe"',
-        f"{SCHEMA}Capabilities: ",
-        "says that session/new with folders needs",
+    "a capability of a place that doesn't exist": (
+        FOLDERS,
+        '{ needs = "agentCapabilities.clothe" }',
+        f"{SCHEMA}NewRequest: ",
+        "says that folders in session/new needs agentCapabilities.clothe, but there is no such capability here",
+    ),
+    "a capability of the side that sends the place": (
+        FOLDERS,
+        '{ needs = "clientCapabilities.close" }',
+        f"{SCHEMA}NewRequest: ",
+        "says that folders in session/new needs clientCapabilities.close, but there is no such capability here",
+    ),
+    "an absolute path that isn't a string": (
+        '"Server.http" = { needs = "agentCapabilities.close" }',
+        '"Server.http" = { absolute = true }',
+        f"{SCHEMA}NewRequest: ",
+        "says that servers.http in session/new is an absolute path, but it is not a string",
     ),
     "a property of the params instead of the result": (
         'creates = "sessionId"',
@@ -123,14 +144,18 @@ MISTAKES: dict[str, tuple[str, str, str, str]] = {
         "methods.toml [v1.protocol] '$/cancel_request': ",
         "`cancels` names 'id'",
     ),
-    "a path that the params don't have": (PATHS, 'paths = ["cwd", "folder"]', NEW, "`paths` names 'folder'"),
-    "a part that doesn't exist": (
-        '"folders" = "agent',
-        '"folder" = "agent',
-        NEW,
-        "`content` names 'folder', but the method has no such part",
+    "a property that doesn't exist in a place": (
+        '"NewRequest.cwd"',
+        '"NewRequest.folder"',
+        "methods.toml [v1.places] 'NewRequest.folder': ",
+        "There is no such place in the messages of any pinned schema of v1.",
     ),
-    "a tag that doesn't exist": ('"servers.http" =', '"servers.https" =', NEW, "`content` names 'servers.https'"),
+    "a tag that doesn't exist": (
+        '"Server.http"',
+        '"Server.https"',
+        "methods.toml [v1.places] 'Server.https': ",
+        "There is no such place in the messages of any pinned schema of v1.",
+    ),
     "a result with a property that doesn't exist": (
         "result = { stopReason",
         "result = { reason",

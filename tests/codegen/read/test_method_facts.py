@@ -54,7 +54,7 @@ def test_a_mistake_in_the_facts_is_reported(folder: Path, old: str, new: str, pl
 
 
 def test_a_fact_about_a_property_that_a_release_lacks_is_dropped(folder: Path) -> None:
-    facts = FACTS.replace('paths = ["cwd", "folders"]', 'paths = ["cwd", "later"]')
+    facts = FACTS.replace('ends = "sessionId"', 'ends = "later"').replace("NewRequest.cwd", "NewRequest.later")
     (folder / "methods.toml").write_text(facts, "utf-8")
     regenerate(folder / "schema", folder / "out", pinned=False)
     text = (folder / "out/acp_bindings/v1/methods.py").read_text("utf-8")
@@ -66,7 +66,10 @@ def test_a_fact_about_a_property_that_a_release_lacks_is_dropped(folder: Path) -
 
 CLOSED = '"session/close" = { capability = "agentCapabilities.close", ends = "sessionId", exempt = "sessionId" }\n'
 RENAMED: Schema = json.loads(json.dumps(SCHEMA).replace('"cwd"', '"folder"').replace('"close"', '"end"'))
-OWN = FACTS.partition("[v1.agent]")[2].partition("\n\n")[0].replace('"cwd"', '"folder"').replace(".close", ".end")
+OWN = "[v1_unstable.places]" + FACTS.partition("[v1.places]")[2].partition("[v1.protocol]")[0]
+OWN = OWN.replace("[v1.agent]", "[v1_unstable.agent]").replace(".cwd", ".folder").replace(".close", ".end")
+WITHOUT_CWD = '[v1_unstable.places]\n"NewRequest.cwd" = {}'
+OWN = OWN.replace("[v1_unstable.places]", WITHOUT_CWD)
 
 
 def add_unstable(folder: Path, schema: Schema) -> None:
@@ -88,9 +91,10 @@ def unstable(folder: Path) -> Path:
 
 
 def test_an_entry_of_the_unstable_profile_counts_in_that_profile_alone(unstable: Path) -> None:
-    generate(unstable, f"{FACTS}\n[v1_unstable.agent]{OWN}\n")
-    assert 'paths=("cwd", "folders")' in methods(unstable, "v1")
-    assert 'paths=("folder", "folders")' in methods(unstable)
+    generate(unstable, f"{FACTS}\n{OWN}\n")
+    assert 'Absolute("cwd", rejects=True)' in methods(unstable, "v1")
+    assert 'Absolute("folder", rejects=True)' in methods(unstable)
+    assert 'Needs("folders", "agentCapabilities.end")' in methods(unstable)
     assert 'capability="agentCapabilities.end"' in methods(unstable)
 
 
@@ -106,7 +110,7 @@ def test_an_entry_for_names_that_no_pinned_schema_has_yet_does_not_count(folder:
     add_unstable(folder, SCHEMA)
     generate(folder, FACTS)
     before = tree(folder / "out")
-    generate(folder, f"{FACTS}\n[{table}.agent]{OWN}\n")
+    generate(folder, f"{FACTS}\n{OWN.replace('v1_unstable', table)}\n")
     assert tree(folder / "out") == before
 
 
@@ -117,9 +121,9 @@ def test_an_unstable_profile_without_a_name_that_the_stable_one_has_is_refused(f
         generate(folder, FACTS)
     assert caught.value.profile == "v1_unstable"
     assert str(caught.value) == (
-        "codegen/methods.toml [v1.agent] 'session/new': `paths` names 'cwd', but the method has no such property in "
+        "codegen/methods.toml [v1.places] 'NewRequest.cwd': There is no such place in the messages of "
         "v1/schema.unstable.json, unlike in another profile. Correct the entry, or add one that fits to "
-        "[v1_unstable.agent]."
+        "[v1_unstable.places]."
     )
 
 

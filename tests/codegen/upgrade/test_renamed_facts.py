@@ -16,8 +16,8 @@ pytestmark = [pytest.mark.test_all, pytest.mark.slow, pytest.mark.xdist_group("u
 METHODS = "codegen/methods.toml"
 # Another name in the schema, and what the message says about the fact that names the old one.
 NAMES = {
-    "a property": ("cwd", "folder", "`paths` names 'cwd', but the method has no such property in"),
-    "a tag": ("http", "https", "`content` names 'servers.http', but the method has no such part in"),
+    "a property": ("cwd", "folder", "'NewRequest.cwd': There is no such place in"),
+    "a tag": ("http", "https", "'Server.http': There is no such place in"),
     "a capability": ("close", "end", "needs agentCapabilities.close, but there is no 'close' here."),
     "a property of all messages": ("sessionId", "id", "but its params have no 'sessionId'"),
 }
@@ -59,8 +59,8 @@ def methods_of(repository: Repository, profile: str) -> str:
 
 
 def entries(old: str, new: str) -> str:
-    """Return the entries of the agent's methods with another name in them."""
-    return FACTS.partition("[v1.agent]\n")[2].partition("\n\n")[0].replace(old, new) + "\n"
+    """Return the entries of the agent's methods and of places with another name in them."""
+    return FACTS.partition("[v1.places]\n")[2].partition("\n[v1.protocol]")[0].replace(old, new)
 
 
 @pytest.mark.parametrize(("old", "new", "words"), NAMES.values(), ids=NAMES)
@@ -76,36 +76,39 @@ def test_an_unstable_profile_that_loses_a_check_is_held_back_alone(
 
 
 def test_a_name_that_only_the_unstable_profile_had_holds_back_that_profile(repository: Repository) -> None:
-    repository.write(METHODS, FACTS.replace('paths = ["cwd",', 'paths = ["cwd", "later",'))
+    later_fact = '"NewRequest.later" = { absolute = true }\n'
+    repository.write(METHODS, FACTS.replace('"NewRequest.cwd"', f'{later_fact}"NewRequest.cwd"'))
     later: Schema = json.loads(json.dumps(SCHEMA).replace('"cwd": ', '"later": {"type": "string"}, "cwd": '))
     upgraded(repository, repository.package("1.1.0", SCHEMA, v1_unstable=later))
     repository.commit()
     out = upgraded(repository, repository.package("1.2.0", renamed("url", "address"), v1_unstable=SCHEMA))
     assert out.startswith("v1_unstable keeps its old schema")
-    assert "names 'later', but the method has no such property in v1/schema.unstable.json any more." in out
+    assert "'NewRequest.later': There is no such place in the messages of v1/schema.unstable.json any more." in out
 
 
 def test_a_name_that_only_the_stable_profile_loses_stops_the_upgrade(repository: Repository) -> None:
     error = repository.refused(repository.package("1.1.0", renamed("cwd", "folder"), v1_unstable=SCHEMA), 1)
-    assert "names 'cwd', but the method has no such property in v1/schema.json any more." in error
-    assert error.endswith("Correct the entry, or add one that fits to [v1_next.agent].\n")
+    assert "'NewRequest.cwd': There is no such place in the messages of v1/schema.json any more." in error
+    assert error.endswith("Correct the entry, or add one that fits to [v1_next.places].\n")
 
 
 @pytest.mark.parametrize(("table", "profiles"), [("v1_unstable", {"v1_unstable"}), ("v1_next", {"v1", "v1_unstable"})])
 def test_a_fact_is_corrected_in_a_commit_of_its_own_before_the_upgrade(
     repository: Repository, tmp_path: Path, table: str, profiles: set[str]
 ) -> None:
-    corrected = entries('"cwd"', '"folder"').replace("Capabilities.close", "Capabilities.end")
-    repository.write(METHODS, f"{FACTS}\n[{table}.agent]\n{corrected}")
+    corrected = entries(".cwd", ".folder").replace("Capabilities.close", "Capabilities.end")
+    corrected = corrected.replace("[v1.agent]", f"[{table}.agent]")
+    repository.write(METHODS, f'{FACTS}\n[{table}.places]\n"NewRequest.cwd" = {{}}\n{corrected}')
     assert repository.copy.run("check").code == 0
     repository.commit()
     changed: Schema = json.loads(json.dumps(renamed("cwd", "folder")).replace('"close"', '"end"'))
     stable = changed if "v1" in profiles else SCHEMA
-    upgraded(repository, repository.package("1.1.0", stable, v1_unstable=changed), "--report", str(tmp_path))
+    out = upgraded(repository, repository.package("1.1.0", stable, v1_unstable=changed), "--report", str(tmp_path))
+    assert ('[v1.places] "NewRequest.cwd"' in out) is ("v1" in profiles)
     assert repository.copy.run("check").code == 0
     report = json.loads((tmp_path / "report.json").read_text("utf-8"))
     results = {(finding["rule"], finding["profile"]) for finding in report["findings"]}
-    for rule in ("method-paths-changed", "method-capability-changed"):
+    for rule in ("method-needs-changed", "method-capability-changed"):
         assert {profile for name, profile in results if name.startswith(rule)} == profiles
 
 

@@ -251,13 +251,10 @@ async def test_an_action_that_the_kit_does_not_know_has_no_values() -> None:
 
 
 async def test_a_mode_that_the_client_does_not_know_is_refused() -> None:
-    async def sing(turn: Turn) -> Any:
-        client: Any = turn.session.client
-        await client.elicitation_create(session_id=turn.session.id, mode="_song", message="Please sing.")
-
-    error = await result_of(sing, User().client_with_forms)
-    assert isinstance(error, RequestError)
-    assert "doesn't support the mode '_song'" in str(error)
+    asked = {"sessionId": "s", "mode": "_song", "message": "Please sing."}
+    request = v1.CreateElicitationRequestOtherSession.model_validate(asked)
+    with pytest.raises(RequestError, match="doesn't support the mode '_song'"):
+        await Elicitations(fill_in=User().answer).elicitation_create(request)
 
 
 async def test_a_cancelled_turn_closes_the_form() -> None:

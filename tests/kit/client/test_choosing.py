@@ -52,7 +52,9 @@ class SettingsAgent(ActingAgent):
 @asynccontextmanager
 async def session_with(*, obeys: bool = True, **session: Any) -> AsyncGenerator[ClientSession]:
     async with v1.connect_in_process(lambda client: SettingsAgent(client, session, obeys=obeys), Viewer) as agent:
-        await agent.initialize(protocol_version=1)
+        boolean = v1.SessionConfigOptionsCapabilities(boolean=v1.BooleanConfigOptionCapabilities())
+        capabilities = v1.ClientCapabilities(session=v1.ClientSessionCapabilities(config_options=boolean))
+        await agent.initialize(protocol_version=1, client_capabilities=capabilities)
         async with open_session(agent, cwd="/work") as opened:
             yield opened
 

@@ -14,6 +14,7 @@ from acp_bindings import v1
 from acp_kit.agent import Sessions
 from acp_kit.client import open_session
 from acp_kit.history import HistoryStore, MemoryHistory, SqlHistory, replay
+from acp_runtime import ABSENT
 from tests.support.kit.shown import shown
 from tests.support.kit.turns import Viewer
 
@@ -142,3 +143,17 @@ async def test_a_client_that_loads_a_session_sees_what_the_first_one_saw(tmp_pat
             assert [message.text for message in second.state.messages] == ["Read it.", "Let me look.", "Done."]
             # The client doesn't know the id of its own message.
             assert shown(second.state)["timeline"][1:] == shown(first.state)["timeline"][1:]
+
+
+@pytest.mark.parametrize("has_compaction", [False, True])
+async def test_a_client_gets_only_what_it_advertised(has_compaction: bool) -> None:
+    history = MemoryHistory()
+    await history.create("s", cwd="/a")
+    text = v1.SessionUpdateAgentMessageChunk(content=v1.ContentBlockText(text="Hi."))
+    for update in (v1.SessionUpdateCompactionUpdate(compaction_id="c", status="completed"), text):
+        await history.append("s", update)
+    session = v1.ClientSessionCapabilities(compaction=v1.CompactionCapabilities()) if has_compaction else ABSENT
+    async with v1.connect_in_process(lambda client: Recording(client, history), Viewer) as agent:
+        await agent.initialize(protocol_version=1, client_capabilities=v1.ClientCapabilities(session=session))
+        async with open_session(agent, cwd="/a", load="s") as opened:
+            assert len(opened.state.timeline) == 1 + has_compaction

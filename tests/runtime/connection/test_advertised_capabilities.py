@@ -104,8 +104,8 @@ async def test_an_agent_with_logins_in_the_terminal_only_needs_no_authenticate(
         async def initialize(self, request: InitializeRequest, /) -> InitializeResponse:
             return InitializeResponse(protocol_version=1, auth_methods=[AuthMethodTerminal(id="login", name="Log in")])
 
-    async with serving(link, Terminal):
-        pass
+    async with serving(link, Terminal, ready=False) as peer:
+        await peer.call("initialize", {"protocolVersion": 1, "clientCapabilities": {"auth": {"terminal": True}}})
     assert caplog.text == ""
 
 
@@ -132,7 +132,7 @@ async def test_logins_in_the_terminal_hide_no_other_method_that_is_missing(
             login = AuthMethodTerminal(id="login", name="Log in")
             return (await super().initialize(request)).model_copy(update={"auth_methods": [login]})
 
-    async with serving(link, Terminal):
-        pass
+    async with serving(link, Terminal, ready=False) as peer:
+        await peer.call("initialize", {"protocolVersion": 1, "clientCapabilities": {"auth": {"terminal": True}}})
     (error,) = [record.getMessage() for record in caplog.records if record.levelname == "ERROR"]
     assert error.endswith("session/list, session/load") or error.endswith("session/load, session/list")

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import importlib
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from pydantic.alias_generators import to_snake
 
 from acp_bindings.v1 import methods
-from acp_runtime.connection.state import relative_paths
+from acp_runtime.connection.places import MessagePlaces
 from acp_runtime.errors import InvalidResponse, MethodNotFound
 from acp_runtime.jsonrpc.decoding import Decoder
 from acp_runtime.jsonrpc.encoding import dump
 from acp_runtime.jsonrpc.results import parse_result
 from acp_runtime.models.union_members import concrete_models
+from acp_runtime.stubs.facts import Absolute
 from acp_runtime.stubs.methods import Request
 from acp_runtime.stubs.sides import Side
 from tests.support.runtime.peer import LINKS, PlainAgent, PlainClient, calling, serving
@@ -119,10 +120,10 @@ async def test_rule_14_optional_requests_raise_method_not_found_by_default(profi
 @pytest.mark.parametrize("profile", PROFILES)
 def test_rule_28_relative_paths_are_found_in_the_params_of_every_method(profile: str, role: str) -> None:
     for method in requests_of(profile, role):
-        for field in method.paths:
-            is_list = field == "additional_directories"
-            others = dict.fromkeys(method.paths)
+        paths = [fact for fact in method.params_facts if isinstance(fact, Absolute) and "." not in fact.place]
+        for fact in paths:
             for path, is_relative in PATHS.items():
-                given: Any = ["/", path] if is_list else path
-                params = SimpleNamespace(**{**others, field: given})
-                assert list(relative_paths(method, params)) == ([(field, path)] if is_relative else []), method.wire
+                given: Any = ["/", path] if fact.place == "additionalDirectories" else path
+                params = method.params_type.model_construct(**{to_snake(fact.place): given})
+                assert fact.rejects
+                assert list(MessagePlaces(paths).find_violations(params)) == ([(fact, path)] if is_relative else [])

@@ -31,9 +31,14 @@ FACTS = (
 [v1.may_be_missing]
 "Http.headers" = "https://example.com/servers"
 
+[v1.places]
+"NewRequest.folders" = { needs = "agentCapabilities.close", absolute = true }
+"NewRequest.cwd" = { absolute = true }
+"Server.http" = { needs = "agentCapabilities.close" }
+
 [v1.agent]
 "initialize" = { baseline = true, opens = true }
-"session/new" = { baseline = true, content = { "folders" = "agentCapabilities.close", "servers.http" = "agentCapabilities.close" }, creates = "sessionId", paths = ["cwd", "folders"] }
+"session/new" = { baseline = true, creates = "sessionId" }
 "session/prompt" = { baseline = true, cancelled = { by = "session/cancel", result = { stopReason = "cancelled" } }, accepted = { by = "session/update", parts = ["update.note"], id = "stopReason" } }
 "session/close" = { capability = "agentCapabilities.close", ends = "sessionId", exempt = "sessionId", gone = -32002 }
 "session/cancel" = { offered = "a prompt is running" }

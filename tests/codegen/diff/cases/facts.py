@@ -8,17 +8,19 @@ from typing import Any
 
 from codegen.data.facts_file import METHODS_TOML
 from tests.codegen.diff.cases.methods import BOOLEAN, MethodCase, stable
-from tests.support.codegen.build import STRING, initialize, model, part_of, ref, request, tagged
+from tests.support.codegen.build import STRING, Schema, initialize, model, other, part_of, ref, request, tagged
 
 ENTRIES: dict[str, Any] = tomllib.loads(METHODS_TOML.read_text("utf-8"))["v1"]
+ABSOLUTE = {**STRING, "description": "Must be an absolute path."}
+NEW = model(additionalDirectories=STRING, cwd=ABSOLUTE, otherFolder=STRING)
 ID = model(["sessionId"], sessionId=STRING, otherId=STRING)
 SCHEMAS = stable(
     {
-        "Capabilities": model(close=BOOLEAN),
+        "Capabilities": model(close=BOOLEAN, additionalDirectories=BOOLEAN),
         **initialize({"clientCapabilities": ref("Terminals")}, {"agentCapabilities": ref("Sessions")}),
         "Terminals": model(terminal=BOOLEAN),
         "Sessions": model(sessionCapabilities=ref("Capabilities"), promptCapabilities=ref("Capabilities")),
-        **request("session/new", "NewSession", model(cwd=STRING, otherFolder=STRING), ID),
+        **request("session/new", "NewSession", NEW, ID),
         **request("session/close", "Close", ID),
         **request("session/prompt", "Prompt", ID, model(stopReason=STRING)),
         "CancelNotification": part_of("session/cancel", "agent", ID),
@@ -41,6 +43,21 @@ def entry(name: str, wire: str, rule: str, letters: str, side: str = "agent", **
     return MethodCase(name, SCHEMAS, SCHEMAS, rule, letters, flow, table)
 
 
+def place(name: str, rule: str, letters: str, key: str, fact: dict[str, Any]) -> MethodCase:
+    """Return a case in which the base has another entry about a place in the params of `session/new`."""
+    table = {"v1": ENTRIES | {"places": ENTRIES["places"] | {key: fact}}}
+    return MethodCase(name, SCHEMAS, SCHEMAS, rule, letters, base_facts=table)
+
+
+def stated(name: str, rule: str, letters: str, before: Schema, after: Schema) -> MethodCase:
+    """Return a case in which the params of `session/new` are described in another way."""
+    old, new = (
+        {"v1": {**SCHEMAS["v1"], "$defs": SCHEMAS["v1"]["$defs"] | request("session/new", "NewSession", params, ID)}}
+        for params in (before, after)
+    )
+    return MethodCase(name, old, new, rule, letters)
+
+
 def shared(name: str, **keys: str) -> MethodCase:
     """Return a case in which the base has these settings for all methods."""
     table = {"v1": ENTRIES | {"properties": ENTRIES["properties"] | keys}}
@@ -55,6 +72,14 @@ def lost(name: str, rule: str, letters: str, definition: str, key: str, flow: st
 
 
 ACCEPTED = {"by": "session/update", "parts": ["update.note"], "id": "stopReason"}
+
+
+def from_start(text: str) -> Schema:
+    """Return params that are an open union, of whose open member the text says something."""
+    return {"anyOf": [tagged("type", "start"), other("type", "start") | {"description": text}]}
+
+
+REJECTED = "Agents MUST reject a request with a cursor they do not support with `-32602`."
 STOPPED = {"by": "session/cancel", "result": {"stopReason": "stopped"}}
 
 CASES = [
@@ -81,16 +106,45 @@ CASES = [
     entry("another result when cancelled", "session/prompt", "method-cancelled-changed", "RRSRR", cancelled=STOPPED),
     entry("a result when cancelled", "session/prompt", "method-cancelled-changed", "RRSRR", cancelled=None),
     entry("nothing accepts a request", "session/prompt", "method-accepted-changed", "RRSRR", accepted=ACCEPTED),
-    entry("other absolute paths", "session/new", "method-paths-changed", "SSRSS", paths=["cwd", "otherFolder"]),
-    entry("absolute paths added", "session/new", "method-paths-changed", "SSRSS", paths=None),
-    entry(
-        "a part of the params no longer requires a capability",
-        "session/new",
-        "method-content-lost",
-        "RSSSS",
-        content={"otherFolder": "agentCapabilities.folders"},
+    stated("a path that is absolute now", "method-absolute-gained", "SSRSS", model(cwd=STRING), model(cwd=ABSOLUTE)),
+    stated("a path that may be relative now", "method-absolute-lost", "SSSSS", model(cwd=ABSOLUTE), model(cwd=STRING)),
+    place(
+        "another path that may be relative now",
+        "method-absolute-lost",
+        "SSSSS",
+        "NewSessionRequest.otherFolder",
+        {"absolute": True},
     ),
-    lost("a path that the schema no longer has", "method-paths-changed", "SSRSS", "NewSessionRequest", "cwd"),
+    stated("a type that is rejected now", "method-unsupported-gained", "SRSSS", from_start(""), from_start(REJECTED)),
+    stated("a type that is accepted now", "method-unsupported-lost", "RSSSS", from_start(REJECTED), from_start("")),
+    place(
+        "a part of the params requires a capability",
+        "method-needs-gained",
+        "SRRSS",
+        "NewSessionRequest.additionalDirectories",
+        {},
+    ),
+    place(
+        "a part of the params requires another capability",
+        "method-needs-changed",
+        "RRRSS",
+        "NewSessionRequest.additionalDirectories",
+        {"needs": "agentCapabilities.folders"},
+    ),
+    place(
+        "a part of the params no longer requires a capability",
+        "method-needs-lost",
+        "RSSSS",
+        "NewSessionRequest.otherFolder",
+        {"needs": "agentCapabilities.folders"},
+    ),
+    lost(
+        "a capability of a part that the schema no longer has",
+        "method-needs-lost",
+        "RSSSS",
+        "NewSessionRequest",
+        "additionalDirectories",
+    ),
     lost(
         "an id that the schema no longer has",
         "method-creates-changed",

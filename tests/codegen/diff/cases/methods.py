@@ -103,7 +103,6 @@ def fact(
 
 BOOLEAN: Schema = {"type": "boolean"}
 BASELINE = {"baseline": True}
-OTHER_IMAGES = {"baseline": True, "content": {"prompt.image": "agentCapabilities.all"}}
 BLOCK: Schema = {"Block": {"anyOf": [tagged("type", "text"), tagged("type", "image")]}}
 MODE = request("session/set_mode", "SetMode")
 CANCEL = notification("session/cancel", "Cancel", "agent")
@@ -206,8 +205,6 @@ CASES = [
     ),
     fact("method became baseline", NONE, "method-baseline-gained", "BSSSB", "session/new", {"offered": "somehow"}),
     fact("method no longer baseline", MODES, "method-baseline-lost", "SBRSS", "session/set_mode", BASELINE),
-    fact("part with another capability", PROMPTS, "method-content-changed", "RRRSS", "session/prompt", OTHER_IMAGES),
-    fact("part with a capability", PROMPTS, "method-content-gained", "SRRSS", "session/prompt", BASELINE),
     # Messages
     MethodCase("kind of message added", NONE, stable(PROTOCOL), "message-added", "RSSSS", "both"),
     MethodCase("kind of message removed", stable(PROTOCOL), NONE, "message-removed", "SRSSS", "both"),

@@ -1,0 +1,181 @@
+"""Finds the facts about places in messages: in the schema's descriptions, and in `methods.toml`.
+
+A description belongs to a definition, so its facts hold wherever a message contains the definition. Only sentences that
+can't mean anything else are read. All other facts are in `methods.toml`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pydantic.alias_generators import to_camel
+
+from codegen.data.facts_file import FILE, PLACES, Entries, next_step_for_entry
+from codegen.data.places import OTHER, Place, Places
+from codegen.errors import SchemaError
+from codegen.ir import Method, PlaceFact
+
+# "Agents MUST only send this update when the Client advertised the `session.notices` Client capability."
+# "Agents MUST only send this update when the Client advertised [`ClientSessionCapabilities::compaction`]."
+# "Only available when the Agent capabilities indicate `mcp_capabilities.http` is `true`."
+_NEEDS = re.compile(r"\b[Oo]nly (?:send|use|available)\b[^.`]* (?:when|if) the (Agent|Client)\b[^.`]*`([A-Za-z_.:]+)`")
+# "Must be an absolute path." "Each path must be absolute." "The absolute file path being modified."
+_ABSOLUTE = re.compile(r"\bmust be (?:an )?absolute\b|^(?:an? |the )?absolute (?:\w+ ){0,2}(?:path|directory)\b", re.I)
+# "Agents MUST reject a `session/prompt` request with a content block type they do not support with `-32602`."
+_REJECTS = re.compile(r"\b(Agents|Clients)\b[^.]*\bMUST reject (?:a|the)(?: `([a-z/_]+)`)? request\b[^.]*`-32602`")
+
+
+@dataclass(frozen=True)
+class Message:
+    """The params or the result of a method.
+
+    Attributes:
+        definition: its definition.
+        receiver: the side that receives it: `agent` or `client`.
+        is_request: whether it is the params of a request, which the receiver can answer with an error.
+    """
+
+    method: Method
+    definition: str
+    receiver: str
+    is_request: bool
+
+
+def find_messages(method: Method) -> Iterator[Message]:
+    """Yield the params and the result of a method, if it belongs to one side."""
+    if method.side in _OTHER:
+        yield Message(method, method.params, method.side, method.result is not None)
+        if method.result:
+            yield Message(method, method.result, _OTHER[method.side], False)
+
+
+_OTHER = {"agent": "client", "client": "agent"}
+
+
+class PlaceFacts:
+    """The facts about the places of one schema.
+
+    Args:
+        places: the places in its messages.
+        entries: the entries about places in `methods.toml`, by key.
+        advertised: the paths of everything that each side can advertise, with their definitions and properties.
+        starts: the property with each side's capabilities, with which the paths of these begin.
+        facts: the name of the profile's own tables in `methods.toml`.
+    """
+
+    def __init__(
+        self,
+        places: Places,
+        entries: dict[str, Entries],
+        advertised: dict[str, dict[str, str]],
+        starts: dict[str, str],
+        facts: str,
+    ) -> None:
+        self._places = places
+        self._entries = entries
+        self._advertised = advertised
+        self._starts = starts
+        self._own_tables = facts
+
+    def find(self, message: Message, *, checked: bool = True) -> tuple[PlaceFact, ...]:
+        """Return the facts about a message. With `checked`, the schema must have every capability.
+
+        Raises:
+            SchemaError: a capability is missing, or the facts about a place contradict each other.
+        """
+        facts: dict[tuple[str, ...], tuple[PlaceFact, ...]] = {}
+        for place in self._places.find(message.definition):
+            new = tuple(dict.fromkeys(self._at(place, message, checked=checked)))
+            if facts.setdefault(place.path, new) != new:
+                text = f"The facts about {'.'.join(place.path)} in {message.method.wire} differ between members."
+                raise SchemaError(f"/$defs/{message.definition}", text, next_step=self._next_step)
+        return tuple(_with_rejections([fact for at_place in facts.values() for fact in at_place]))
+
+    @property
+    def _next_step(self) -> str:
+        return next_step_for_entry(self._own_tables, PLACES)
+
+    def _at(self, place: Place, message: Message, *, checked: bool) -> Iterator[PlaceFact]:
+        path, texts = ".".join(place.path), [" ".join(text.split()) for text in place.texts]
+        stated = self._find_stated(texts, message, checked=checked)
+        listed = self._find_listed(place, message, checked=checked)
+        for capability in dict.fromkeys([*stated, *listed]):
+            yield PlaceFact("Needs", path, capability)
+        is_listed = any(entry.get("absolute") for entry in self._entries_of(place))
+        if is_listed and not place.is_text:
+            text = f"{FILE} says that {path} in {message.method.wire} is an absolute path, but it is not a string."
+            raise SchemaError(f"/$defs/{message.definition}", text, next_step=self._next_step)
+        if is_listed or (place.is_text and any(map(_ABSOLUTE.search, texts))):
+            yield PlaceFact("Absolute", path, rejects=message.is_request and len(place.path) == 1)
+        if place.path[-1] == OTHER and any(_is_rejected(text, message) for text in texts):
+            yield PlaceFact("Unsupported", path)
+
+    def _find_stated(self, texts: list[str], message: Message, *, checked: bool) -> Iterator[str]:
+        """Yield the capabilities that the descriptions of a place name."""
+        for text in texts:
+            for side, name in _NEEDS.findall(text):
+                if side.lower() != message.receiver:
+                    continue
+                if paths := self._find_paths(message.receiver, name):
+                    yield from paths
+                elif checked:
+                    raise SchemaError(
+                        f"/$defs/{message.definition}",
+                        f"A description in {message.method.wire} says that it needs {name}, which is not a capability "
+                        f"here: {text}",
+                        next_step="Let codegen/data/place_facts.py read this sentence in another way.",
+                    )
+
+    def _find_paths(self, side: str, name: str) -> list[str]:
+        """Return the path of a capability that a description names: by its path, or by its definition and property."""
+        definition, _, wire = name.rpartition("::")
+        path = ".".join(to_camel(step) for step in (self._starts[side], *wire.split(".")))
+        target = f"{definition}::{to_camel(wire)}"
+        advertised = self._advertised[side].items()
+        return [known for known, owner in advertised if (owner == target if definition else known == path)]
+
+    def _find_listed(self, place: Place, message: Message, *, checked: bool) -> Iterator[str]:
+        """Yield the capabilities that `methods.toml` names for a place."""
+        for entry in self._entries_of(place):
+            path = entry.get("needs")
+            if path is None:
+                continue
+            if checked and path.removesuffix(f".{OTHER}") not in self._advertised[message.receiver]:
+                raise SchemaError(
+                    f"/$defs/{message.definition}",
+                    f"{FILE} says that {'.'.join(place.path)} in {message.method.wire} needs {path}, but there is no "
+                    "such capability here.",
+                    next_step=self._next_step,
+                )
+            yield path
+
+    def _entries_of(self, place: Place) -> Iterator[dict[str, Any]]:
+        for key in place.keys:
+            if entries := self._entries.get(key):
+                yield self._choose(entries)
+
+    def _choose(self, entries: Entries) -> dict[str, Any]:
+        """Return the first entry whose capability the schema has. An empty one is for schemas without the place."""
+        known = {"", *(path for paths in self._advertised.values() for path in paths)}
+        candidates = [entry for _, entry in entries if entry]
+        fitting = (entry for entry in candidates if entry.get("needs", "").removesuffix(f".{OTHER}") in known)
+        return next(fitting, candidates[0] if candidates else {})
+
+
+def _is_rejected(text: str, message: Message) -> bool:
+    """Return whether a text says that receivers answer such a request with an error."""
+    return message.is_request and any(
+        side == f"{message.receiver.capitalize()}s" and wire in ("", message.method.wire)
+        for side, wire in _REJECTS.findall(text)
+    )
+
+
+def _with_rejections(facts: list[PlaceFact]) -> Iterator[PlaceFact]:
+    """Yield facts. Where an unlisted tag is rejected, so is one that this side does not advertise."""
+    rejected = {fact.place.removesuffix(OTHER) for fact in facts if fact.kind == "Unsupported"}
+    for fact in facts:
+        parent = f"{fact.place.rpartition('.')[0]}."
+        yield replace(fact, rejects=True) if fact.kind == "Needs" and parent in rejected else fact

@@ -1,0 +1,135 @@
+"""Finds what a message has in places that the protocol restricts (rules 27 and 28).
+
+The facts of a method become a tree of steps. A place remembers for each class of models which of its steps the class
+has. A message without restricted places costs one lookup for each level at which it could have some.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Final, NamedTuple, TypeAlias
+
+from acp_runtime.models.absent import ABSENT
+from acp_runtime.models.json_values import wire_name
+from acp_runtime.models.model import Model
+from acp_runtime.stubs.facts import PlaceFact
+
+# The step of a union's member for unlisted tags.
+_OTHER: Final = "*"
+
+
+class Violation(NamedTuple):
+    """A fact that a message violates, and the value in the place."""
+
+    fact: PlaceFact
+    value: Any
+
+
+# What there is to check in the values of a class: the facts about them, and their fields that lead to other places.
+_Plan: TypeAlias = tuple[list[PlaceFact], list[tuple[str, "Place"]]]
+
+
+class Place:
+    """A place, with the facts about it and the places inside of it, by their steps."""
+
+    def __init__(self) -> None:
+        self.facts: list[PlaceFact] = []
+        self.inside: dict[str, Place] = {}
+        # The classes of values in which there is nothing to check.
+        self.unrestricted: set[type] = {type(None), type(ABSENT)}
+        self._plans: dict[type, _Plan] = {}
+
+    def add(self, fact: PlaceFact) -> None:
+        """Add a fact about a place inside of this one."""
+        place = self
+        for step in fact.place.split(".") if fact.place else ():
+            place = place.inside.setdefault(step, Place())
+        place.facts.append(fact)
+
+    def find(self, value: Any, violations: list[Violation]) -> None:
+        """Find what a value in this place violates, and add it to a list. Items of arrays and maps are in the place."""
+        cls: type = value.__class__
+        if cls in self.unrestricted:
+            return
+        if cls is list or cls is dict:
+            for item in value if cls is list else value.values():
+                self.find(item, violations)
+            return
+        facts, fields = self.plan(cls)
+        for fact in facts:
+            if fact.is_violated_by(value):
+                violations.append(Violation(fact, value))
+        for attribute, place in fields:
+            place.find(value.__dict__.get(attribute), violations)
+        if cls is str and value in self.inside:
+            self.inside[value].find(value, violations)
+
+    def plan(self, cls: type) -> _Plan:
+        """Return what there is to check in the values of a class."""
+        plan = self._plans.get(cls)
+        if plan is None:
+            plan = self._plans[cls] = self._make_plan(cls)
+            if plan == ([], []) and not (cls is str and self.inside):
+                self.unrestricted.add(cls)
+        return plan
+
+    def _make_plan(self, cls: type) -> _Plan:
+        """Return the plan for a class that may have tags, each of which is a step."""
+        if not issubclass(cls, Model):
+            return self.facts, []
+        facts, tags = [*self.facts], {*cls.__acp_tags__.values()}
+        place: Place = self
+        while step := next((step for step in place.inside if step in tags), None):
+            tags.remove(step)
+            place = place.inside[step]
+            facts += place.facts
+        if tags:
+            return facts, []
+        if cls.__acp_is_open__ and _OTHER in place.inside:
+            facts += place.inside[_OTHER].facts
+        return facts, [(attribute, place.inside[step]) for attribute, step in _fields(cls) if step in place.inside]
+
+
+class MessagePlaces(Place):
+    """The params or the result of a method.
+
+    Args:
+        facts: the facts about places in it.
+    """
+
+    def __init__(self, facts: Iterable[PlaceFact]) -> None:
+        super().__init__()
+        for fact in facts:
+            self.add(fact)
+
+    def find_violations(self, message: Any) -> Sequence[Violation]:
+        """Return what violates the facts."""
+        facts, fields = self._plans.get(message.__class__) or self.plan(message.__class__)
+        if not facts:
+            # Most updates of a session have nothing to check.
+            for attribute, place in fields:
+                if message.__dict__.get(attribute).__class__ not in place.unrestricted:
+                    break
+            else:
+                return ()
+        violations = [Violation(fact, message) for fact in facts if fact.is_violated_by(message)]
+        for attribute, place in fields:
+            place.find(message.__dict__.get(attribute), violations)
+        return violations
+
+    def _make_plan(self, cls: type) -> _Plan:
+        """Return the plan for a class. If it is a member of a union, its tag is behind the property with the tag."""
+        facts, fields = [*self.facts], list[tuple[str, Place]]()
+        for attribute, step in _fields(cls) if issubclass(cls, Model) else ():
+            if place := self.inside.get(step):
+                tag = cls.__acp_tags__.get(attribute, _OTHER if cls.__acp_is_open__ else None)
+                if tag in place.inside:
+                    facts += place.inside[tag].facts
+                else:
+                    fields.append((attribute, place))
+        return facts, fields
+
+
+def _fields(cls: type[Model]) -> Iterator[tuple[str, str]]:
+    """Yield the attributes of a class that are fields, and the keys of their JSON."""
+    return ((attribute, wire_name(attribute)) for attribute in cls.__pydantic_fields__)

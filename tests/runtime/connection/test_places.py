@@ -1,0 +1,327 @@
+"""Rules 27 and 28 for places inside of messages: in params and in results, when they are sent and when they arrive."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from importlib import import_module
+from typing import Any
+
+import pytest
+
+from acp_bindings import v1, v1_unstable, v2_draft
+from acp_bindings.v2_draft.connecting import AGENT_SIDE as V2_AGENT_SIDE
+from acp_runtime import CapabilityError, GuardError, RelativePath
+from tests.support.runtime.any_profile import agent_of, client_of, opening
+from tests.support.runtime.peer import Link, PlainAgent, PlainClient, calling, serving
+
+Sent = Callable[[Any], Awaitable[Any]]
+
+
+async def _error_of(profile: Any, send: Sent, client: dict[str, Any], **agent: Any) -> GuardError | None:
+    """Return the error when an agent's handler of a prompt calls `send` with its client; None if there is none.
+
+    Args:
+        client: the client's capabilities.
+        agent: the handlers of the agent.
+    """
+    errors: list[GuardError | None] = []
+
+    async def session_prompt(self: Any, request: Any, /) -> Any:
+        try:
+            await send(self.client)
+        except GuardError as error:
+            errors.append(error)
+        else:
+            errors.append(None)
+        return profile.PromptResponse(stop_reason="end_turn")
+
+    async def ignore(self: Any, request: Any, /) -> None: ...
+
+    async def cancel(self: Any, request: Any, /) -> Any:
+        return profile.CreateElicitationResponseCancel()
+
+    sender = type("Sender", (agent_of(profile),), {"session_prompt": session_prompt} | agent)
+    receiver = type("R", (client_of(profile, []),), {"session_update": ignore, "elicitation_create": cancel})
+    async with profile.connect_in_process(sender, receiver) as remote:
+        await remote.initialize(
+            protocol_version=1, client_capabilities=profile.ClientCapabilities.model_validate(client)
+        )
+        await remote.session_new(cwd="/", mcp_servers=[])
+        await remote.session_prompt(session_id="s1", prompt=[profile.ContentBlockText(text="x")])
+    return errors[0]
+
+
+def _update(update: Any) -> Sent:
+    return lambda client: client.session_update(session_id="s1", update=update)
+
+
+BOOLEAN = v1.SessionConfigOptionBoolean(id="b", name="b", current_value=True)
+PLAN = v1_unstable.PlanUpdateContentItems(plan_id="p", entries=[])
+PATHS = [v1.ToolCallLocation(path="/x"), v1.ToolCallLocation(path="relative")]
+# An update, the capability that it needs, and how a client advertises it.
+UPDATES: dict[str, tuple[Any, Any, str, Any]] = {
+    "a notice": (
+        v1,
+        v1.SessionUpdateNotice(severity="info", title="x"),
+        "clientCapabilities.session.notices",
+        {"session": {"notices": {}}},
+    ),
+    "a compaction": (
+        v1,
+        v1.SessionUpdateCompactionUpdate(compaction_id="c", status="in_progress"),
+        "clientCapabilities.session.compaction",
+        {"session": {"compaction": {}}},
+    ),
+    "one of several config options": (
+        v1,
+        v1.SessionUpdateConfigOptionUpdate(
+            config_options=[
+                v1.SessionConfigOptionSelect(id="a", name="a", current_value="v", options=[]),
+                BOOLEAN,
+            ]
+        ),
+        "clientCapabilities.session.configOptions.boolean",
+        {"session": {"configOptions": {"boolean": {}}}},
+    ),
+    "an unstable update": (
+        v1_unstable,
+        v1_unstable.SessionUpdatePlanUpdate(plan=PLAN),
+        "clientCapabilities.plan",
+        {"plan": {}},
+    ),
+}
+
+
+@pytest.mark.parametrize(("profile", "update", "capability", "advertised"), UPDATES.values(), ids=UPDATES)
+async def test_rule_27_an_update_is_sent_only_to_a_client_that_advertised_it(
+    profile: Any, update: Any, capability: str, advertised: Any
+) -> None:
+    error = await _error_of(profile, _update(update), {})
+    assert isinstance(error, CapabilityError)
+    assert error.capability == capability
+    assert error.method.startswith("session/update with update.")
+    assert await _error_of(profile, _update(update), advertised) is None
+
+
+async def test_rule_27_an_unknown_mode_of_elicitation_is_never_sent() -> None:
+    client = {"elicitation": {"form": {}, "url": {}}}
+    error = await _error_of(
+        v1, lambda client: client.elicitation_create(mode="_voice", session_id="s1", message="m"), client
+    )
+    assert isinstance(error, CapabilityError)
+    assert error.method == "elicitation/create with mode.*"
+
+
+async def test_rule_27_a_result_with_what_the_client_did_not_advertise_is_an_error_that_is_logged(
+    link: Link, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Options(PlainAgent):
+        async def session_new(self, request: v1.NewSessionRequest, /) -> v1.NewSessionResponse:
+            return v1.NewSessionResponse(session_id="s", config_options=[BOOLEAN])
+
+    new = {"cwd": "/", "mcpServers": []}
+    async with serving(link, Options) as peer:
+        assert (await peer.call("session/new", new))["error"]["code"] == -32603
+        assert "The result of session/new with configOptions.boolean needs" in caplog.text
+        capabilities = {"session": {"configOptions": {"boolean": {}}}}
+        await peer.call("initialize", {"protocolVersion": 1, "clientCapabilities": capabilities})
+        assert (await peer.call("session/new", new))["result"]["configOptions"][0]["type"] == "boolean"
+
+
+async def test_rule_27_a_login_in_the_terminal_is_offered_only_to_clients_that_advertised_it(link: Link) -> None:
+    class Terminal(PlainAgent):
+        async def initialize(self, request: v1.InitializeRequest, /) -> v1.InitializeResponse:
+            return v1.InitializeResponse(protocol_version=1, auth_methods=[v1.AuthMethodTerminal(id="t", name="t")])
+
+    async with serving(link, Terminal, ready=False) as peer:
+        opening = {"protocolVersion": 1, "clientCapabilities": {"auth": {"terminal": False}}}
+        assert (await peer.call("initialize", opening))["error"]["code"] == -32603
+        opening["clientCapabilities"] = {"auth": {"terminal": True}}
+        assert "result" in await peer.call("initialize", opening)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "missing"),
+    [
+        ({"additional_directories": []}, None),
+        ({"system_prompt": None}, None),
+        ({"mcp_servers": (v1_unstable.McpServerAcp(name="x", server_id="i"),)}, "mcpServers.acp"),
+        ({"system_prompt": v1_unstable.SystemPrompt(mode="append", content=[])}, "systemPrompt"),
+    ],
+    ids=["an empty list", "null", "a member of a union", "a property"],
+)
+async def test_rule_27_only_what_is_there_needs_a_capability(arguments: Any, missing: str | None) -> None:
+    async with v1_unstable.connect_in_process(agent_of(v1_unstable), client_of(v1_unstable, [])) as agent:
+        await agent.initialize(protocol_version=1)
+        call = agent.session_new(**{"cwd": "/", "mcp_servers": []} | arguments)
+        if missing is None:
+            await call
+        else:
+            with pytest.raises(CapabilityError, match=f"session/new with {missing} needs"):
+                await call
+
+
+async def test_rule_27_a_value_can_need_a_capability() -> None:
+    class Prompted(agent_of(v1_unstable)):  # type: ignore[misc]
+        async def initialize(self, request: Any, /) -> Any:
+            response = {"protocolVersion": 1, "agentCapabilities": {"sessionCapabilities": {"systemPrompt": {}}}}
+            return v1_unstable.InitializeResponse.model_validate(response)
+
+    async with v1_unstable.connect_in_process(Prompted, client_of(v1_unstable, [])) as agent:
+        await agent.initialize(protocol_version=1)
+        for mode in ("append", "_other"):
+            prompt = v1_unstable.SystemPrompt(mode=mode, content=[])
+            await agent.session_new(cwd="/", mcp_servers=[], system_prompt=prompt)
+        prompt = v1_unstable.SystemPrompt(mode="override", content=[])
+        with pytest.raises(CapabilityError, match=r"session/new with systemPrompt\.mode\.override"):
+            await agent.session_new(cwd="/", mcp_servers=[], system_prompt=prompt)
+
+
+# What arrives
+
+
+async def test_rule_27_an_update_that_this_client_did_not_advertise_is_logged_and_handled(
+    link: Link, caplog: pytest.LogCaptureFixture
+) -> None:
+    notice = {"sessionUpdate": "notice", "severity": "info", "title": "x"}
+    handlers: list[PlainClient] = []
+
+    def factory(agent: Any) -> PlainClient:
+        handlers.append(PlainClient(agent))
+        return handlers[0]
+
+    async with calling(link, factory) as (_, peer):
+        for _ in range(20):
+            await peer.send({"method": "session/update", "params": {"sessionId": "s", "update": notice}})
+        assert await peer.until_quiet() == []
+    assert len(handlers[0].updates) == 20
+    warnings = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    assert warnings[0] == (
+        "The peer broke the protocol with update.notice in session/update: "
+        "Needs 'clientCapabilities.session.notices', which this side did not advertise"
+    )
+    assert len(warnings) < 10
+
+
+async def test_rule_27_a_result_with_what_this_client_did_not_advertise_is_logged_and_returned(
+    link: Link, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with calling(link) as (agent, peer):
+        call = asyncio.create_task(agent.session_new(cwd="/", mcp_servers=[]))
+        option = json.loads(BOOLEAN.model_dump_json())
+        await peer.send({"id": (await peer.receive())["id"], "result": {"sessionId": "s", "configOptions": [option]}})
+        assert (await call).config_options == [BOOLEAN]
+    assert "The peer broke the protocol with configOptions.boolean in session/new" in caplog.text
+
+
+STDIO = {"type": "stdio", "name": "x", "command": "/x", "args": [], "env": []}
+NEW_V2 = {"cwd": "/", "mcpServers": []}
+PROMPT_V2 = {"sessionId": "s1"}
+REJECTED = {
+    "content": ("session/prompt", PROMPT_V2 | {"prompt": [{"type": "image", "data": "", "mimeType": "image/png"}]}),
+    "unknown content": ("session/prompt", PROMPT_V2 | {"prompt": [{"type": "_hologram"}]}),
+    "a server": ("session/new", NEW_V2 | {"mcpServers": [STDIO]}),
+    "an unknown server": ("session/new", NEW_V2 | {"mcpServers": [{"type": "quic", "name": "x"}]}),
+    "an unknown cursor": ("session/resume", NEW_V2 | {"sessionId": "s1", "replayFrom": {"type": "later"}}),
+    "an unknown setting": (
+        "session/set_config_option",
+        {"sessionId": "s1", "configId": "c", "type": "_dial", "value": 5},
+    ),
+}
+OPEN_V2 = {"protocolVersion": 2, "info": {"name": "c", "version": "1"}}
+
+
+class AgentV2(agent_of(v2_draft)):  # type: ignore[misc]
+    async def session_prompt(self, request: Any, /) -> Any:
+        return v2_draft.PromptResponse(message_id="m")
+
+    async def session_resume(self, request: Any, /) -> Any:
+        return v2_draft.ResumeSessionResponse()
+
+    async def session_set_config_option(self, request: Any, /) -> Any:
+        return v2_draft.SetSessionConfigOptionResponse(config_options=[])
+
+
+@pytest.mark.parametrize(("method", "params"), REJECTED.values(), ids=REJECTED)
+async def test_rule_27_an_agent_rejects_what_it_does_not_support_where_version_2_says_so(
+    link: Link, caplog: pytest.LogCaptureFixture, method: str, params: Any
+) -> None:
+    async with serving(link, AgentV2, side=V2_AGENT_SIDE, ready=False) as peer:
+        await peer.call("initialize", OPEN_V2)
+        error = (await peer.call(method, params))["error"]
+        assert error["code"] == -32602
+        assert len(error["data"]["errors"]) == 1
+    async with serving(link, AgentV2, side=V2_AGENT_SIDE, ready=False, guards="warn") as peer:
+        await peer.call("initialize", OPEN_V2)
+        assert "result" in await peer.call(method, params)
+    assert f"in {method}: {error['data']['errors'][0]['message']}" in caplog.text
+
+
+async def test_rule_27_an_agent_takes_what_it_advertised(link: Link) -> None:
+    class Rich(AgentV2):
+        async def initialize(self, request: Any, /) -> Any:
+            capabilities = {"session": {"prompt": {"image": {}}, "mcp": {"stdio": {}}}}
+            response = {"protocolVersion": 2, "info": {"name": "a", "version": "1"}, "capabilities": capabilities}
+            return v2_draft.InitializeResponse.model_validate(response)
+
+    async with serving(link, Rich, side=V2_AGENT_SIDE, ready=False) as peer:
+        await peer.call("initialize", OPEN_V2)
+        for name in ("content", "a server"):
+            assert "result" in await peer.call(*REJECTED[name])
+        assert "error" in await peer.call(*REJECTED["unknown content"])
+
+
+# Paths
+
+NESTED = {
+    "a location": (_update(v1.SessionUpdateToolCall(tool_call_id="t", title="x", locations=PATHS)), "locations.path"),
+    "a diff": (
+        _update(
+            v1.SessionUpdateToolCallUpdate(
+                tool_call_id="t", content=[v1.ToolCallContentDiff(path="relative", new_text="")]
+            )
+        ),
+        "content.diff.path",
+    ),
+    "the tool call of a permission": (
+        lambda client: client.session_request_permission(
+            session_id="s1", tool_call=v1.ToolCallUpdate(tool_call_id="t", locations=PATHS), options=[]
+        ),
+        "toolCall.locations.path",
+    ),
+}
+
+
+@pytest.mark.parametrize(("send", "place"), NESTED.values(), ids=NESTED)
+async def test_rule_28_a_relative_path_at_any_depth_raises_and_sends_nothing(send: Sent, place: str) -> None:
+    error = await _error_of(v1, send, {})
+    assert isinstance(error, RelativePath)
+    assert f"{place}', found 'relative'" in str(error)
+
+
+@pytest.mark.parametrize("profile", ["v1", "v2_draft"])
+async def test_rule_28_the_command_of_a_server_is_an_absolute_path(profile: str) -> None:
+    acp = import_module(f"acp_bindings.{profile}")
+
+    class Starting(agent_of(acp)):  # type: ignore[misc]
+        async def initialize(self, request: Any, /) -> Any:
+            response = {"protocolVersion": acp.PROTOCOL_VERSION, "info": {"name": "a", "version": "1"}}
+            response["capabilities"] = {"session": {"mcp": {"stdio": {}}}}
+            return acp.InitializeResponse.model_validate(response)
+
+    async with acp.connect_in_process(Starting, client_of(acp, [])) as agent:
+        await agent.initialize(**opening(acp))
+        await agent.session_new(cwd="/", mcp_servers=[acp.McpServerStdio(name="x", command="/x", args=[], env=[])])
+        with pytest.raises(RelativePath, match=r"command', found 'npx'"):
+            await agent.session_new(cwd="/", mcp_servers=[acp.McpServerStdio(name="x", command="npx", args=[], env=[])])
+
+
+async def test_rule_28_a_relative_path_inside_of_received_params_is_logged_and_handled(
+    link: Link, caplog: pytest.LogCaptureFixture
+) -> None:
+    server = {"name": "x", "command": "npx", "args": [], "env": []}
+    async with serving(link) as peer:
+        assert "result" in await peer.call("session/new", {"cwd": "/", "mcpServers": [server]})
+    assert "mcpServers.command in session/new: Input should be an absolute path" in caplog.text
