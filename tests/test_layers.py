@@ -36,7 +36,7 @@ _LAYERS = {
         {"connect", "plain_json", "versions"},
     ),
     "acp_runtime.connection": (
-        {"ids", "interfaces", "lifecycle", "limits", "login_methods", "on_frame"},
+        {"ids", "interfaces", "lifecycle", "limits", "login_methods", "on_frame", "places"},
         {"in_flight", "reader", "state"},
         {"session", "writer"},
         {"batch"},

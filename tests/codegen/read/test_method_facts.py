@@ -67,7 +67,7 @@ def test_a_fact_about_a_property_that_a_release_lacks_is_dropped(folder: Path) -
 CLOSED = '"session/close" = { capability = "agentCapabilities.close", ends = "sessionId", exempt = "sessionId" }\n'
 RENAMED: Schema = json.loads(json.dumps(SCHEMA).replace('"cwd"', '"folder"').replace('"close"', '"end"'))
 OWN = "[v1_unstable.places]" + FACTS.partition("[v1.places]")[2].partition("[v1.protocol]")[0]
-OWN = OWN.replace("[v1.agent]", "[v1_unstable.agent]").replace(".cwd", ".folder").replace(".close", ".end")
+OWN = re.sub(r"\[v1\.(agent|client)\]", r"[v1_unstable.\1]", OWN).replace(".cwd", ".folder").replace(".close", ".end")
 WITHOUT_CWD = '[v1_unstable.places]\n"NewRequest.cwd" = {}'
 OWN = OWN.replace("[v1_unstable.places]", WITHOUT_CWD)
 

@@ -11,7 +11,7 @@ import pytest
 
 from acp_runtime import InternalError
 from tests.support.runtime.peer import Link, prompt
-from tests.support.runtime.v2_peer import AgentV2, acp, calling_v2, permission, serving_v2
+from tests.support.runtime.v2_peer import INITIALIZE_V2, AgentV2, acp, calling_v2, permission, serving_v2
 
 CANCEL = {"method": "session/cancel", "params": {"sessionId": "s1"}}
 BY_ID = {"method": "$/cancel_request", "params": {"requestId": 1}}
@@ -223,8 +223,8 @@ async def test_rule_30_logins_in_the_terminal_need_login_and_logout(
             response = await super().initialize(request)
             return response.model_copy(update={"auth_methods": [acp.AuthMethodTerminal(method_id="t", name="T")]})
 
-    async with serving_v2(link, Terminal):
-        pass
+    async with serving_v2(link, Terminal, ready=False) as peer:
+        await peer.call("initialize", {**INITIALIZE_V2, "capabilities": {"auth": {"terminal": {}}}})
     (error,) = (record.getMessage() for record in caplog.records if record.levelname == "ERROR")
     assert "auth/login, auth/logout" in error
 
