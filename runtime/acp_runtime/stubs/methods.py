@@ -118,7 +118,7 @@ class Method(_Facts):
     @cached_property
     def ends_session(self) -> bool:
         """Whether a session no longer exists once it is answered."""
-        return self.ends == self.profile.session_attribute
+        return self.ends is not None and self.ends == self.profile.session_attribute
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.wire!r})"
@@ -153,7 +153,7 @@ class Request(Method, Generic[P, R_co]):
     @cached_property
     def creates_session(self) -> bool:
         """Whether its result names a new session."""
-        return self.creates == self.profile.session_attribute
+        return self.creates is not None and self.creates == self.profile.session_attribute
 
 
 class Notification(Method, Generic[P]):
