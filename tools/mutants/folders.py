@@ -60,9 +60,10 @@ def tests_of(code: str) -> list[str]:
 def is_near(test: str, code: str) -> bool:
     """Return whether a test of the runtime is for the folder of a file, or for generated code. Others always are."""
     root, _, *parts = code.split("/")
-    return root != "runtime" or test.startswith(
-        ("tests/generated/", "tests/codegen/", "tests/runtime/test_", f"tests/runtime/{parts[0]}/")
-    )
+    near = ["tests/generated/", "tests/codegen/", "tests/runtime/test_", f"tests/runtime/{parts[0]}/"]
+    if parts[0] in ("jsonrpc", "stubs"):
+        near.append("tests/runtime/connection/")
+    return root != "runtime" or test.startswith(tuple(near))
 
 
 def _files_in(folder: Path) -> list[str]:
