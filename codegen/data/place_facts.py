@@ -21,11 +21,14 @@ from codegen.ir import Method, PlaceFact
 # "Agents MUST only send this update when the Client advertised the `session.notices` Client capability."
 # "Agents MUST only send this update when the Client advertised [`ClientSessionCapabilities::compaction`]."
 # "Only available when the Agent capabilities indicate `mcp_capabilities.http` is `true`."
-_NEEDS = re.compile(r"\b[Oo]nly (?:send|use|available)\b[^.`]* (?:when|if) the (Agent|Client)\b[^.`]*`([A-Za-z_.:]+)`")
+_NEEDS = re.compile(
+    r"\b[Oo]nly (?:send|use|available)\b[^.`]* (?:when|if) the (Agent|Client)\b(?:(?!\bnot\b)[^.`])*`([A-Za-z_.:]+)`"
+)
 # "Must be an absolute path." "Each path must be absolute." "The absolute file path being modified."
 _ABSOLUTE = re.compile(r"\bmust be (?:an )?absolute\b|^(?:an? |the )?absolute (?:\w+ ){0,2}(?:path|directory)\b", re.I)
 # "Agents MUST reject a `session/prompt` request with a content block type they do not support with `-32602`."
 _REJECTS = re.compile(r"\b(Agents|Clients)\b[^.]*\bMUST reject (?:a|the)(?: `([a-z/_]+)`)? request\b[^.]*`-32602`")
+_PEER = {"agent": "client", "client": "agent"}
 
 
 @dataclass(frozen=True)
@@ -46,13 +49,10 @@ class Message:
 
 def find_messages(method: Method) -> Iterator[Message]:
     """Yield the params and the result of a method, if it belongs to one side."""
-    if method.side in _OTHER:
+    if method.side in _PEER:
         yield Message(method, method.params, method.side, method.result is not None)
         if method.result:
-            yield Message(method, method.result, _OTHER[method.side], False)
-
-
-_OTHER = {"agent": "client", "client": "agent"}
+            yield Message(method, method.result, _PEER[method.side], False)
 
 
 class PlaceFacts:

@@ -193,6 +193,7 @@ def test_members_without_a_tag_that_differ_in_a_fact_stop_the_generator(generate
     [
         "No Client capability is required.",
         "Only sent by agents that advertise the `notices` capability.",
+        "Only use this when the Agent does not advertise the `notices` capability.",
         "The path may be absolute or relative to `cwd`.",
         "Every path in the text MUST be absolute, including those in `rename from`.",
     ],

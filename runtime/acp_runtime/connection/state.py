@@ -152,8 +152,9 @@ class ProtocolState:
             places = self._outgoing[method]
         except KeyError:
             places = self._outgoing[method] = _restrict(self._facts_for_peer(method), self._peer)
-        if places is not None and (violations := places.find_violations(params)):
-            if self._is_exempt(method, params):
+        if places is not None and (not places.only or params.__dict__.get(places.only).__class__ not in places.skipped):
+            violations = places.find_violations(params)
+            if violations and self._is_exempt(method, params):
                 violations = [violation for violation in violations if violation.fact.place]
             self._forbid_all(method.wire, violations)
         if method.wire in LOGINS and (error := check_login(method, params, self._peer)):
@@ -199,8 +200,11 @@ class ProtocolState:
             places = self._incoming[method]
         except KeyError:
             places = self._incoming[method] = _restrict(method.params_facts, self._own)
-        if places is None or params is None or not (violations := places.find_violations(params)):
+        if places is None or params is None:
             return None
+        if places.only and params.__dict__.get(places.only).__class__ in places.skipped:
+            return None
+        violations = places.find_violations(params)
         rejected = dict.fromkeys((fact.place, fact.fault) for fact, _ in violations if fact.rejects)
         if rejected and self._guards == "raise":
             return errors.InvalidParams(data={"errors": [{"path": path, "message": text} for path, text in rejected]})

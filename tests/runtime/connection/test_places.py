@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from acp_bindings import v1, v1_unstable, v2_draft
-from acp_bindings.v2_draft.connecting import AGENT_SIDE as V2_AGENT_SIDE
 from acp_runtime import CapabilityError, GuardError, RelativePath
 from tests.support.runtime.any_profile import agent_of, client_of, opening
 from tests.support.runtime.peer import Link, PlainAgent, PlainClient, calling, serving
+from tests.support.runtime.v2_peer import AgentV2, serving_v2
 
 Sent = Callable[[Any], Awaitable[Any]]
 
@@ -230,10 +230,9 @@ REJECTED = {
         {"sessionId": "s1", "configId": "c", "type": "_dial", "value": 5},
     ),
 }
-OPEN_V2 = {"protocolVersion": 2, "info": {"name": "c", "version": "1"}}
 
 
-class AgentV2(agent_of(v2_draft)):  # type: ignore[misc]
+class Agent(AgentV2):  # type: ignore[misc]
     async def session_prompt(self, request: Any, /) -> Any:
         return v2_draft.PromptResponse(message_id="m")
 
@@ -248,26 +247,23 @@ class AgentV2(agent_of(v2_draft)):  # type: ignore[misc]
 async def test_rule_27_an_agent_rejects_what_it_does_not_support_where_version_2_says_so(
     link: Link, caplog: pytest.LogCaptureFixture, method: str, params: Any
 ) -> None:
-    async with serving(link, AgentV2, side=V2_AGENT_SIDE, ready=False) as peer:
-        await peer.call("initialize", OPEN_V2)
+    async with serving_v2(link, Agent) as peer:
         error = (await peer.call(method, params))["error"]
         assert error["code"] == -32602
         assert len(error["data"]["errors"]) == 1
-    async with serving(link, AgentV2, side=V2_AGENT_SIDE, ready=False, guards="warn") as peer:
-        await peer.call("initialize", OPEN_V2)
+    async with serving_v2(link, Agent, guards="warn") as peer:
         assert "result" in await peer.call(method, params)
     assert f"in {method}: {error['data']['errors'][0]['message']}" in caplog.text
 
 
 async def test_rule_27_an_agent_takes_what_it_advertised(link: Link) -> None:
-    class Rich(AgentV2):
+    class Rich(Agent):
         async def initialize(self, request: Any, /) -> Any:
             capabilities = {"session": {"prompt": {"image": {}}, "mcp": {"stdio": {}}}}
             response = {"protocolVersion": 2, "info": {"name": "a", "version": "1"}, "capabilities": capabilities}
             return v2_draft.InitializeResponse.model_validate(response)
 
-    async with serving(link, Rich, side=V2_AGENT_SIDE, ready=False) as peer:
-        await peer.call("initialize", OPEN_V2)
+    async with serving_v2(link, Rich) as peer:
         for name in ("content", "a server"):
             assert "result" in await peer.call(*REJECTED[name])
         assert "error" in await peer.call(*REJECTED["unknown content"])
