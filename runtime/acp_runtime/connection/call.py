@@ -135,9 +135,10 @@ class Calls:
         self._turn_cancellations = notifications.keys() & {*own, *(by for by, _, _ in cancelled.values())}
         # The methods of the peer that run a turn and return its result, each with the notification that cancels it.
         self._cancelled_by = {wire: by for wire, (by, result, _) in cancelled.items() if result and by in notifications}
-        accepted = [method.accepted[0] for method in self.state.side.requests.values() if method.accepted]
-        # Notifications that may concern a request of this side or the peer, beside their own session.
-        self._concerns_requests = self._turn_cancellations | {*accepted}
+        # The notifications by which the peer's requests are accepted: the field, its tag, and the values of the tag.
+        accepted = [method.accepted for method in self.state.side.requests.values() if method.accepted]
+        self._accepting = {wire: (name, tag, tags) for wire, name, tag, tags, _ in accepted}
+        self._affecting_requests = self._turn_cancellations | self._accepting.keys()
         by_id = {method.wire: method.cancels for method in notifications.values()}
         self._cancels_by_id = [(wire, wire_name(field)) for wire, field in by_id.items() if field is not None]
         # The turns without a response, by session.
@@ -244,16 +245,26 @@ class Calls:
     # Notifications.
 
     def _send_notification(self, wire: str, method: Notification[Any] | None, params: Any) -> None:
-        line, concerns_requests = notification_line(wire, params), wire in self._concerns_requests
-        if not concerns_requests and not self.sessions.creating_requests:
+        line = notification_line(wire, params)
+        affects_requests = wire in self._affecting_requests and self._affects_requests(wire, params)
+        if not affects_requests and not self.sessions.creating_requests:
             self.writer.send(line)
             return
         session = session_of(self.state.profile, params)
         self.sessions.send(session, line)
-        if session is not None and wire in self._turn_cancellations:
+        if not affects_requests or session is None:
+            return
+        if wire in self._turn_cancellations:
             self._turn_cancelled(wire, session)
-        elif concerns_requests:
-            self.requests.accept(wire, session, params)
+        else:
+            self.requests.accept(session, getattr(params, self._accepting[wire][0]))
+
+    def _affects_requests(self, wire: str, params: Any) -> bool:
+        """Return whether a notification cancels requests of a session, or says that one was accepted."""
+        if wire not in self._accepting:
+            return True
+        name, tag, tags = self._accepting[wire]
+        return getattr(getattr(params, name, None), tag, None) in tags
 
     async def _drain(self) -> None:
         await wait_for_peer(self.limits, self.writer.drain())

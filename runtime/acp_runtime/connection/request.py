@@ -178,18 +178,15 @@ class Requests:
             request.turn_cancelled = True
             request.cancel("peer")
 
-    def accept(self, wire: str, session: str | None, params: Any) -> None:
-        """Note that the current request was accepted, if this notification, which its handler has sent, says so."""
+    def accept(self, session: str, message: Any) -> None:
+        """Note that a session has this message. If it is of the request that is handled now, that was accepted."""
         request = current.get()
         if not isinstance(request, InFlightRequest) or request.done or request.limits is not self.sessions.limits:
             return
-        fact = None if request.method is None else request.method.accepted
-        if fact is None or request.session != session or request.accepted:
-            return
-        by, name, tag, tags, id = fact
-        value = getattr(params, name, None)
-        if by == wire and getattr(value, tag, None) in tags:
-            request.accepted = dump({wire_name(id): getattr(value, id)})
+        accepted = None if request.method is None else request.method.accepted
+        if accepted is not None and request.session == session and not request.accepted:
+            id = accepted[-1]
+            request.accepted = dump({wire_name(id): getattr(message, id)})
 
     def _cancel_ended(self, method: Method, session: str) -> None:
         """Cancel the turns of a session that a request ends, unless the handler decides about them, or can't end it."""

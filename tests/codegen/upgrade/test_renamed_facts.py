@@ -23,6 +23,8 @@ NAMES = {
 }
 CANCELLED = 'cancelled = { by = "session/cancel", result = { stopReason = "cancelled" } }'
 
+ACCEPTED = 'accepted = { by = "session/update", parts = ["update.note"], id = "stopReason" }'
+
 
 def renamed(old: str, new: str) -> Schema:
     data: Schema = json.loads(json.dumps(SCHEMA).replace(f'"{old}"', f'"{new}"'))
@@ -118,7 +120,7 @@ def test_a_fact_is_corrected_in_a_commit_of_its_own_before_the_upgrade(
 def test_a_renamed_method_keeps_its_facts_and_the_rank_of_its_finding(repository: Repository, tmp_path: Path) -> None:
     changed = renamed("session/prompt", "session/ask")
     out = upgraded(repository, repository.package("1.1.0", changed, v1_unstable=changed), "--report", str(tmp_path))
-    entry = f'"session/ask" = {{ baseline = true, {CANCELLED} }}'
+    entry = f'"session/ask" = {{ baseline = true, {CANCELLED}, {ACCEPTED} }}'
     assert f"{entry} # to be confirmed\n" in repository.text(METHODS)
     assert f"[v1.agent] {entry}" in out
     assert methods_of(repository, "v1").count("SESSION_ASK") == 2
