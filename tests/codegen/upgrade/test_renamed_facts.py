@@ -62,7 +62,7 @@ def methods_of(repository: Repository, profile: str) -> str:
 
 def entries(old: str, new: str) -> str:
     """Return the entries of the agent's methods and of places with another name in them."""
-    return FACTS.partition("[v1.places]\n")[2].partition("\n[v1.protocol]")[0].replace(old, new)
+    return FACTS.partition("[v1.places]\n")[2].partition("\n[v1.client]")[0].replace(old, new)
 
 
 @pytest.mark.parametrize(("old", "new", "words"), NAMES.values(), ids=NAMES)
