@@ -15,6 +15,7 @@ from acp_runtime.errors import (
     MessageTooLarge as MessageTooLarge,
     MethodNotFound as MethodNotFound,
     NotInitialized as NotInitialized,
+    OversizedMessage as OversizedMessage,
     ParseError as ParseError,
     ProtocolVersionMismatch as ProtocolVersionMismatch,
     RelativePath as RelativePath,

@@ -226,6 +226,25 @@ class RelativePath(GuardError, ValueError):
     """A path is relative, but the protocol requires an absolute one."""
 
 
+class OversizedMessage(GuardError):
+    """A message is larger than `Options.max_message_bytes`: a peer with this limit would close the connection.
+
+    Args:
+        method: the method of the message, or of the request that it answers.
+        size: the size of the message in bytes.
+        limit: the limit.
+    """
+
+    def __init__(self, method: str, size: int, limit: int) -> None:
+        super().__init__(method, size, limit)
+        self.method = method
+        self.size = size
+        self.limit = limit
+
+    def __str__(self) -> str:
+        return f"A message of {self.method} has {self.size} bytes, more than {self.limit} (Options.max_message_bytes)"
+
+
 class LoginMethodError(GuardError):
     """A login names a method that the agent doesn't advertise, or one that runs in a terminal instead."""
 

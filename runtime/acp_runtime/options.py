@@ -39,7 +39,7 @@ class Options:
 
     Attributes:
         max_message_bytes: a longer incoming line closes the connection with `MessageTooLarge`, before all of it is
-            read.
+            read. Sending one raises `OversizedMessage`, because the peer may have the same limit.
         high_water_messages: reading pauses while this many messages wait for their handlers to begin, unless a handler
             is itself waiting for the peer. A batch (version 2) with more messages is refused.
         high_water_bytes: the same for the memory that these messages take.

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from contextlib import aclosing, suppress
+from contextlib import aclosing
+from logging import WARNING, getLogger
 from typing import TYPE_CHECKING, Any
 
 from acp_kit.updates.merging import has_ended
-from acp_runtime import CapabilityError
+from acp_runtime import CapabilityError, OversizedMessage
+from acp_runtime.logs import log
 
 if TYPE_CHECKING:
     from acp_kit.history.store import HistoryStore, SendsUpdates
+
+
+_logger = getLogger(__name__)
 
 
 async def replay(store: HistoryStore, session_id: str, client: SendsUpdates) -> None:
@@ -17,7 +22,7 @@ async def replay(store: HistoryStore, session_id: str, client: SendsUpdates) -> 
 
     Updates are read one at a time, each when the previous one was sent, so long histories take no more memory. A tool
     call or a compaction that never ended is sent as failed. What needs a capability that the client did not advertise,
-    such as compactions, is left out.
+    such as compactions, is left out; so is what is larger than `Options.max_message_bytes`, with a warning.
 
     For example:
 
@@ -30,8 +35,12 @@ async def replay(store: HistoryStore, session_id: str, client: SendsUpdates) -> 
     """
     async with aclosing(store.read(session_id)) as updates:
         async for update in updates:
-            with suppress(CapabilityError):
+            try:
                 await client.session_update(session_id=session_id, update=_as_ended(update))
+            except CapabilityError:
+                continue
+            except OversizedMessage as error:
+                log(_logger, WARNING, "An update of the history was left out: %s", error)
 
 
 def _as_ended(update: Any) -> Any:

@@ -246,6 +246,7 @@ class Calls:
 
     def _send_notification(self, wire: str, method: Notification[Any] | None, params: Any) -> None:
         line = notification_line(wire, params)
+        self.state.check_size(wire, line)
         affects_requests = wire in self._affecting_requests and self._affects_requests(wire, params)
         if not affects_requests and not self.sessions.creating_requests:
             self.writer.send(line)
@@ -276,7 +277,9 @@ class Calls:
 
     async def _call(self, wire: str, method: Request[Any, Any] | None, params: Any) -> Any:
         """Send a request, and wait for its result."""
-        self.writer.send(request_line(self._next_id, wire, params), flush=not self.pending)
+        line = request_line(self._next_id, wire, params)
+        self.state.check_size(wire, line)
+        self.writer.send(line, flush=not self.pending)
         call = self._add(wire, method, params)
         try:
             self.writer.drain_soon()  # not awaited, because the response may come first

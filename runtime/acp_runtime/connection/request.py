@@ -218,6 +218,7 @@ class Requests:
         try:
             result = await request.handle(request.argument)
             line = self._result_line(request, result)
+            self.state.check_size(request.wire, line)
         except GeneratorExit:
             raise  # the handler was abandoned, and its task is thrown away
         # SystemExit and pytest's Failed, too: asyncio would stop the loop or leave the request unanswered.

@@ -57,6 +57,7 @@ class ProtocolState:
         self.peer_capabilities: Any = None
         self.peer_info: Any = None
         self._guards = options.guards
+        self._max_bytes = options.max_message_bytes
         self._advertised_by_peer = side.profile.advertised["client" if side.role == "agent" else "agent"]
         # The peer's message that opened the connection, as plain JSON.
         self._peer: Mapping[str, Any] = {}
@@ -170,6 +171,15 @@ class ProtocolState:
             places = _restrict(method.result_facts, to_plain_json(params) if method.opens else self._peer)
             if places is not None:
                 self._forbid_all(f"The result of {method.wire}", places.find_violations(result))
+
+    def check_size(self, wire: str, line: bytes) -> None:
+        """Check the size of a message that is to be sent. `wire` is its method, or that of the request it answers.
+
+        Raises:
+            OversizedMessage: if a peer with the same options would refuse it and `Options.guards` is "raise".
+        """
+        if len(line) > self._max_bytes and self._guards != "off":
+            self._forbid(errors.OversizedMessage(wire, len(line), self._max_bytes))
 
     def check_extension(self, wire: str) -> None:
         """Check the name of a method that is to be sent as plain JSON.

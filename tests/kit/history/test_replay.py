@@ -14,7 +14,7 @@ from acp_bindings import v1
 from acp_kit.agent import Sessions
 from acp_kit.client import open_session
 from acp_kit.history import HistoryStore, MemoryHistory, SqlHistory, replay
-from acp_runtime import ABSENT
+from acp_runtime import ABSENT, Options
 from tests.support.kit.shown import shown
 from tests.support.kit.turns import Viewer
 
@@ -157,3 +157,15 @@ async def test_a_client_gets_only_what_it_advertised(has_compaction: bool) -> No
         await agent.initialize(protocol_version=1, client_capabilities=v1.ClientCapabilities(session=session))
         async with open_session(agent, cwd="/a", load="s") as opened:
             assert len(opened.state.timeline) == 1 + has_compaction
+
+
+async def test_an_update_that_is_too_large_for_a_message_is_left_out(caplog: pytest.LogCaptureFixture) -> None:
+    history = MemoryHistory()
+    await history.create("s", cwd="/a")
+    await history.append("s", call(1, raw_output="x" * 5000), call(2))
+    options = Options(max_message_bytes=5000)
+    async with v1.connect_in_process(lambda client: Recording(client, history), Viewer, options=options) as agent:
+        await agent.initialize(protocol_version=1)
+        async with open_session(agent, cwd="/a", load="s") as opened:
+            assert list(opened.state.tool_calls) == ["2"]
+    assert "left out" in caplog.text

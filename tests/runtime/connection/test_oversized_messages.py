@@ -1,0 +1,53 @@
+"""Rule 5: a message that is larger than a peer accepts is refused where it is sent, and the connection goes on."""
+
+from __future__ import annotations
+
+import pytest
+
+from acp_bindings.v1 import ContentBlockText, NewSessionRequest, NewSessionResponse, PromptRequest, PromptResponse
+from acp_runtime import OversizedMessage
+from tests.support.runtime.peer import Link, PlainAgent, calling, chunk, prompt, serving, update
+
+LIMIT = 1000
+LARGE = "x" * LIMIT
+
+
+class Talking(PlainAgent):
+    """An agent that sends a large update, and then a small one."""
+
+    async def session_new(self, request: NewSessionRequest, /) -> NewSessionResponse:
+        return NewSessionResponse(session_id=LARGE)
+
+    async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
+        with pytest.raises(OversizedMessage, match=r"session/update has 1\d\d\d bytes, more than 1000"):
+            await self.client.session_update(session_id=request.session_id, update=chunk(LARGE))
+        await self.client.session_update(session_id=request.session_id, update=chunk("x"))
+        return PromptResponse(stop_reason="end_turn")
+
+
+async def test_rule_5_a_notification_that_is_too_large_is_not_sent(link: Link) -> None:
+    async with serving(link, Talking, max_message_bytes=LIMIT) as peer:
+        await peer.send(prompt(1))
+        assert (await peer.receive())["params"] == update("s1", "x")["params"]
+        assert (await peer.receive())["result"] == {"stopReason": "end_turn"}
+
+
+async def test_rule_5_a_request_that_is_too_large_is_not_sent(link: Link) -> None:
+    async with calling(link, max_message_bytes=LIMIT) as (agent, peer):
+        for call in (
+            agent.session_prompt(session_id="s", prompt=[ContentBlockText(text=LARGE)]),
+            agent.ext_request("_echo", LARGE),
+        ):
+            with pytest.raises(OversizedMessage):
+                await call
+        await agent.ext_notification("_echo", "x")
+        assert (await peer.receive())["params"] == "x"
+
+
+async def test_rule_5_a_result_that_is_too_large_is_answered_with_an_error(
+    link: Link, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with serving(link, Talking, max_message_bytes=LIMIT) as peer:
+        await peer.send({"id": 1, "method": "session/new", "params": {"cwd": "/", "mcpServers": []}})
+        assert (await peer.receive())["error"]["code"] == -32603
+    assert "session/new has 1" in caplog.text
