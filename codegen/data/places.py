@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from acp_runtime.models.json_values import wire_name
 from codegen.ir import Alias, Field, Member, Model, Schema, Union
-from codegen.names import wire_name
 from codegen.types import Type
 
 # The step of a union's member for the tags that the union doesn't list.

@@ -104,5 +104,5 @@ def show_gate(text: str, gate: str) -> str:
     return f"{text}, needs {gate}" if gate else text
 
 
-def _find_capabilities(schema: Schema, side: str) -> Iterator[str]:
+def _find_capabilities(schema: Schema, side: str) -> list[str]:
     return find_capability_paths(schema, ADVERTISED_IN[side], schema.properties.get(f"{side}_capabilities", ""))

@@ -49,28 +49,26 @@ class Place:
     def find(self, value: Any, violations: list[Violation]) -> None:
         """Find what a value in this place violates, and add it to a list. Items of arrays and maps are in the place."""
         cls: type = value.__class__
-        if cls in self.unrestricted:
-            return
         if cls is list or cls is dict:
             for item in value if cls is list else value.values():
-                self.find(item, violations)
+                if item.__class__ not in self.unrestricted:
+                    self.find(item, violations)
             return
-        facts, fields = self.plan(cls)
+        facts, fields = self._plans.get(cls) or self._add_plan(cls)
         for fact in facts:
             if fact.is_violated_by(value):
                 violations.append(Violation(fact, value))
         for attribute, place in fields:
-            place.find(value.__dict__.get(attribute), violations)
+            field = value.__dict__.get(attribute)
+            if field.__class__ not in place.unrestricted:
+                place.find(field, violations)
         if cls is str and value in self.inside:
             self.inside[value].find(value, violations)
 
-    def plan(self, cls: type) -> _Plan:
-        """Return what there is to check in the values of a class."""
-        plan = self._plans.get(cls)
-        if plan is None:
-            plan = self._plans[cls] = self._make_plan(cls)
-            if plan == ([], []) and not (cls is str and self.inside):
-                self.unrestricted.add(cls)
+    def _add_plan(self, cls: type) -> _Plan:
+        plan = self._plans[cls] = self._make_plan(cls)
+        if plan == ([], []) and not (cls is str and self.inside):
+            self.unrestricted.add(cls)
         return plan
 
     def _make_plan(self, cls: type) -> _Plan:
@@ -110,26 +108,28 @@ class MessagePlaces(Place):
         self.skipped: set[type] = set()
 
     def find_violations(self, message: Any) -> list[Violation]:
-        """Return what violates the facts."""
-        facts, fields = self.plan(message.__class__)
-        if len(self.inside) == len(fields) == 1 and not self.facts:
-            ((self.only, place),) = fields
-            self.skipped = place.unrestricted
-        violations = [Violation(fact, message) for fact in facts if fact.is_violated_by(message)]
-        for attribute, place in fields:
-            place.find(message.__dict__.get(attribute), violations)
+        """Return what violates the facts. Without places inside, the message may be plain JSON, of an extension."""
+        if not self.inside:
+            return [Violation(fact, message) for fact in self.facts]
+        violations: list[Violation] = []
+        self.find(message, violations)
         return violations
 
     def _make_plan(self, cls: type) -> _Plan:
         """Return the plan for a class. If it is a member of a union, its tag is behind the property with the tag."""
+        if not issubclass(cls, Model):
+            return self.facts, []
         facts, fields = [*self.facts], list[tuple[str, Place]]()
-        for attribute, step in _fields(cls) if issubclass(cls, Model) else ():
+        for attribute, step in _fields(cls):
             if place := self.inside.get(step):
                 tag = cls.__acp_tags__.get(attribute, _OTHER if cls.__acp_is_open__ else None)
                 if tag in place.inside:
                     facts += place.inside[tag].facts
                 else:
                     fields.append((attribute, place))
+        if len(self.inside) == len(fields) == 1 and not self.facts:
+            ((self.only, place),) = fields
+            self.skipped = place.unrestricted
         return facts, fields
 
 

@@ -278,7 +278,8 @@ class Requests:
         if method is None:
             return result_line(request.id, result)
         result = as_result(method, result)
-        self.state.check_result(method, request.argument, result)
+        if method.result_facts:
+            self.state.check_result(method, request.argument, result)
         if method.creates_session:
             getattr(result, self.state.profile.session_attribute)  # raises here if there is none, to be answered
         if not method.opens:

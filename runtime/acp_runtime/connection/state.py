@@ -167,10 +167,11 @@ class ProtocolState:
         Raises:
             CapabilityError, RelativePath: if it may not be sent and `Options.guards` is "raise".
         """
-        if self._guards != "off" and method.result_facts:
-            places = _restrict(method.result_facts, to_plain_json(params) if method.opens else self._peer)
-            if places is not None:
-                self._forbid_all(f"The result of {method.wire}", places.find_violations(result))
+        if self._guards == "off":
+            return
+        places = _restrict(method.result_facts, to_plain_json(params) if method.opens else self._peer)
+        if places is not None:
+            self._forbid_all(f"The result of {method.wire}", places.find_violations(result))
 
     def check_size(self, wire: str, line: bytes) -> None:
         """Check the size of a message that is to be sent. `wire` is its method, or that of the request it answers.
@@ -214,7 +215,12 @@ class ProtocolState:
             return None
         if places.only and params.__dict__.get(places.only).__class__ in places.skipped:
             return None
-        violations = places.find_violations(params)
+        return self._judge(method, places.find_violations(params))
+
+    def _judge(self, method: AnyMethod, violations: Sequence[Violation]) -> errors.InvalidParams | None:
+        """Return the error that answers a message with these violations; None if it may be handled."""
+        if not violations:
+            return None
         rejected = dict.fromkeys((fact.place, fact.fault) for fact, _ in violations if fact.rejects)
         if rejected and self._guards == "raise":
             return errors.InvalidParams(data={"errors": [{"path": path, "message": text} for path, text in rejected]})

@@ -297,6 +297,44 @@ async def test_rule_28_a_relative_path_at_any_depth_raises_and_sends_nothing(sen
     assert f"{place}', found 'relative'" in str(error)
 
 
+def _changed(change: Any) -> Sent:
+    diff = v2_draft.ToolCallContentDiff(changes=[change])
+    return _update(v2_draft.SessionUpdateToolCallUpdate(tool_call_id="t", content=[diff]))
+
+
+NESTED_V2 = {
+    "a location": _update(
+        v2_draft.SessionUpdateToolCallUpdate(tool_call_id="t", locations=[v2_draft.ToolCallLocation(path="relative")])
+    ),
+    "a terminal": _update(v2_draft.SessionUpdateTerminalUpdate(terminal_id="t", cwd="relative")),
+    "a changed file": _changed(v2_draft.DiffChangeAdd(path="relative")),
+    "the old name of a file": _changed(v2_draft.DiffChangeMove(old_path="relative", path="/x")),
+    "the command of a permission": lambda client: client.session_request_permission(
+        session_id="s1",
+        title="t",
+        subject=v2_draft.RequestPermissionSubjectCommand(command="x", cwd="relative"),
+        options=[v2_draft.PermissionOption(option_id="o", name="n", kind="allow_once")],
+    ),
+}
+
+
+@pytest.mark.parametrize("send", NESTED_V2.values(), ids=NESTED_V2)
+async def test_rule_28_relative_paths_in_version_2_are_not_sent_either(link: Link, send: Sent) -> None:
+    errors: list[RelativePath] = []
+
+    class Sending(AgentV2):  # type: ignore[misc]
+        async def session_prompt(self, request: Any, /) -> Any:
+            with pytest.raises(RelativePath, match="'relative'") as caught:
+                await send(self.client)
+            errors.append(caught.value)
+            return v2_draft.PromptResponse(message_id="m")
+
+    async with serving_v2(link, Sending) as peer:
+        prompt = [{"type": "text", "text": "x"}]
+        assert "result" in await peer.call("session/prompt", {"sessionId": "s1", "prompt": prompt})
+    assert len(errors) == 1
+
+
 @pytest.mark.parametrize("profile", ["v1", "v2_draft"])
 async def test_rule_28_the_command_of_a_server_is_an_absolute_path(profile: str) -> None:
     acp = import_module(f"acp_bindings.{profile}")
