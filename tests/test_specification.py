@@ -14,7 +14,8 @@ STATEMENTS = read()
 
 def test_each_statement_has_a_proof_that_exists() -> None:
     assert STATEMENTS
-    assert [(each.page, each.text, problem) for each in STATEMENTS for problem in problems(each)] == []
+    wrong = [f"{statement.page}: {problem}" for statement in STATEMENTS for problem in problems(statement)]
+    assert wrong == []
 
 
 def test_the_page_of_the_statements_is_up_to_date() -> None:
@@ -22,7 +23,7 @@ def test_the_page_of_the_statements_is_up_to_date() -> None:
 
 
 def test_each_statement_is_there_once() -> None:
-    assert len({(each.page, each.text) for each in STATEMENTS}) == len(STATEMENTS)
+    assert len({(statement.page, statement.text) for statement in STATEMENTS}) == len(STATEMENTS)
 
 
 THIS = "tests/test_specification.py::test_each_statement_is_there_once"

@@ -9,7 +9,7 @@ from tools.specification.statements import problems, read
 
 if __name__ == "__main__":
     statements = read()
-    wrong = [f"{each.page}: {each.text} {problem}" for each in statements for problem in problems(each)]
+    wrong = [f"{entry.page}: {entry.text} {problem}" for entry in statements for problem in problems(entry)]
     if wrong:
         sys.exit("\n".join(wrong))
     page.PAGE.write_text(page.page(statements), "utf-8")

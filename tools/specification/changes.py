@@ -96,4 +96,4 @@ if __name__ == "__main__":
     if len(sys.argv) != 3:
         sys.exit(__doc__)
     for page, added, gone in changes(*sys.argv[1:]):
-        print(page, *(f"  + {each}" for each in added), *(f"  - {each}" for each in gone), sep="\n")
+        print(page, *(f"  + {sentence}" for sentence in added), *(f"  - {sentence}" for sentence in gone), sep="\n")
