@@ -259,7 +259,7 @@ def _response(frame: dict[str, Any], line: bytes) -> IncomingResponse:
     fault = "" if frame.get("jsonrpc") == "2.0" else 'it has no "jsonrpc": "2.0"'
     if not fault and has_result == has_error:
         fault = "it has both a result and an error" if has_result else "it has neither a result nor an error"
-    id, is_null = frame.get("id"), frame.get("result", True) is None
+    id, is_null = frame.get("id"), frame.get("result") is None
     known_id = id if type(id) is int or _is_id(id) else None
     return IncomingResponse(known_id, fault, has_error, frame.get("error"), is_null, line)
 
