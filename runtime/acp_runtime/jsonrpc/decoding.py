@@ -80,10 +80,8 @@ class Decoder:
         built, validate = self._current
         try:
             frame = read(validate, line)
-        except ValidationError:
+        except Exception:  # a validator of an extension's params may raise any
             frame = None  # explained below, when the error, which holds the whole message, is freed
-        except Exception as error:  # raised by a validator of an extension's params
-            return _refuse_unvalidated(parse(line), error)
         if frame is None:
             return self._explain(line)
         method = frame.get("method")

@@ -81,23 +81,28 @@ async def test_rule_12_a_validator_that_fails_unexpectedly_costs_one_message(
     assert all(record.exc_info is not None and record.exc_info[0] is KeyError for record in logged)
 
 
-async def test_rule_12_a_validator_that_fails_without_params_costs_one_message(link: Link) -> None:
+async def test_rule_12_a_validator_gets_an_empty_object_without_params_and_may_fail(link: Link) -> None:
     class Named(BaseModel):
         text: str
 
         @model_validator(mode="before")
         @classmethod
         def _rename(cls, value: Any) -> Any:
-            return {"text": value["name"]}
+            return {"text": names[value.get("name", "nobody")]}
 
     class Agent(PlainAgent):
         @handles(ExtRequest("_acme/named", Named, Named))
         async def named(self, params: Named) -> Named:
             return params
 
+    names = {"a": "A"}
     async with serving(link, Agent) as peer:
-        assert (await peer.call("_acme/named", None))["error"]["code"] == -32603
-        assert (await peer.call("_acme/named", {"name": "a"}))["result"] == {"text": "a"}
+        for params in ({}, {"params": None}):
+            await peer.send({"id": 1, "method": "_acme/named", **params})
+            assert (await peer.receive())["error"]["code"] == -32603
+        assert (await peer.call("_acme/named", {"name": "a"}))["result"] == {"text": "A"}
+        names["nobody"] = "?"
+        assert (await peer.call("_acme/named", None))["result"] == {"text": "?"}
 
 
 @pytest.mark.parametrize("result", [None, {}, {"text": 5}, "text", Ours(text="a")], ids=repr)
