@@ -80,10 +80,8 @@ class Decoder:
         built, validate = self._current
         try:
             frame = read(validate, line)
-        except ValidationError:
+        except Exception:  # a validator of an extension's params may raise any
             frame = None  # explained below, when the error, which holds the whole message, is freed
-        except Exception as error:  # raised by a validator of an extension's params
-            return _refuse_unvalidated(parse(line), error)
         if frame is None:
             return self._explain(line)
         method = frame.get("method")
@@ -259,7 +257,7 @@ def _response(frame: dict[str, Any], line: bytes) -> IncomingResponse:
     fault = "" if frame.get("jsonrpc") == "2.0" else 'it has no "jsonrpc": "2.0"'
     if not fault and has_result == has_error:
         fault = "it has both a result and an error" if has_result else "it has neither a result nor an error"
-    id, is_null = frame.get("id"), frame.get("result", True) is None
+    id, is_null = frame.get("id"), frame.get("result") is None
     known_id = id if type(id) is int or _is_id(id) else None
     return IncomingResponse(known_id, fault, has_error, frame.get("error"), is_null, line)
 

@@ -61,7 +61,7 @@ class IncomingResponse(NamedTuple):
         fault: what is wrong with the envelope; "" if it is valid.
         is_error: whether it is an error response.
         error: the error object as plain JSON.
-        is_null: whether the result is null.
+        is_null: whether the result is null or missing.
         line: the complete message.
     """
 

@@ -7,8 +7,9 @@ import logging
 from typing import Any
 
 import pytest
+from pydantic import BaseModel, model_validator
 
-from acp_runtime import ExtNotification, handles
+from acp_runtime import ExtNotification, ExtRequest, handles
 from tests.support.runtime.extensions import (
     CLEAR,
     DRAIN,
@@ -78,6 +79,30 @@ async def test_rule_12_a_validator_that_fails_unexpectedly_costs_one_message(
     logged = [record for record in caplog.records if record.levelno == logging.ERROR]
     assert len(logged) == 3
     assert all(record.exc_info is not None and record.exc_info[0] is KeyError for record in logged)
+
+
+async def test_rule_12_a_validator_gets_an_empty_object_without_params_and_may_fail(link: Link) -> None:
+    class Named(BaseModel):
+        text: str
+
+        @model_validator(mode="before")
+        @classmethod
+        def _rename(cls, value: Any) -> Any:
+            return {"text": names[value.get("name", "nobody")]}
+
+    class Agent(PlainAgent):
+        @handles(ExtRequest("_acme/named", Named, Named))
+        async def named(self, params: Named) -> Named:
+            return params
+
+    names = {"a": "A"}
+    async with serving(link, Agent) as peer:
+        for params in ({}, {"params": None}):
+            await peer.send({"id": 1, "method": "_acme/named", **params})
+            assert (await peer.receive())["error"]["code"] == -32603
+        assert (await peer.call("_acme/named", {"name": "a"}))["result"] == {"text": "A"}
+        names["nobody"] = "?"
+        assert (await peer.call("_acme/named", None))["result"] == {"text": "?"}
 
 
 @pytest.mark.parametrize("result", [None, {}, {"text": 5}, "text", Ours(text="a")], ids=repr)

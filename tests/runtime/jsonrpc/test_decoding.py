@@ -13,7 +13,7 @@ import pytest
 from acp_bindings.v1 import methods
 from acp_bindings.v2_draft import methods as v2
 from acp_runtime.jsonrpc.decoding import Decoder
-from acp_runtime.jsonrpc.messages import IncomingRequest, IncomingResponse, InvalidNotification, Refused
+from acp_runtime.jsonrpc.messages import Ignored, IncomingRequest, IncomingResponse, InvalidNotification, Refused
 from acp_runtime.jsonrpc.strict_json import parse
 from tests.support.runtime.odd_json import message
 from tests.support.runtime.peer import Link, serving, update
@@ -51,6 +51,10 @@ def test_rule_12_an_invalid_notification_is_decoded_with_its_json_and_its_errors
         assert all(fault.keys() == {"path", "message"} for fault in decoded.error.data["errors"])
         assert decoded.error.data["errors"]
         assert "hunter2" not in json.dumps(decoded.error.data)
+
+
+def test_rule_12_an_invalid_notification_of_the_protocol_itself_is_ignored() -> None:
+    assert isinstance(_agent().decode(message(method="$/cancel_request", params={})), Ignored)
 
 
 # Frames without a method are responses, valid or not, unless they have params and no result or error.
