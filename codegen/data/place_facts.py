@@ -16,7 +16,7 @@ from pydantic.alias_generators import to_camel
 from codegen.data.facts_file import FILE, PLACES, Entries, next_step_for_entry
 from codegen.data.places import OTHER, Place, Places
 from codegen.errors import SchemaError
-from codegen.ir import Method, PlaceFact
+from codegen.ir import Method, PlaceFact, Schema
 
 # "Agents MUST only send this update when the Client advertised the `session.notices` Client capability."
 # "Agents MUST only send this update when the Client advertised [`ClientSessionCapabilities::compaction`]."
@@ -53,6 +53,12 @@ def find_messages(method: Method) -> Iterator[Message]:
         yield Message(method, method.params, method.side, method.result is not None)
         if method.result:
             yield Message(method, method.result, _PEER[method.side], False)
+
+
+def find_place_keys(schema: Schema, places: Places) -> set[str]:
+    """Return the names of all places in the messages of a schema."""
+    messages = (message for method in schema.methods for message in find_messages(method))
+    return {key for message in messages for place in places.find(message.definition) for key in place.keys}
 
 
 class PlaceFacts:

@@ -26,7 +26,7 @@ from codegen.data.facts_file import (
     find_shared_properties,
     next_step_for_entry,
 )
-from codegen.data.place_facts import PlaceFacts, find_messages
+from codegen.data.place_facts import PlaceFacts, find_messages, find_place_keys
 from codegen.data.places import Places
 from codegen.errors import SchemaError
 from codegen.ir import Definition, Field, Method, Model, Schema, Union
@@ -69,12 +69,11 @@ def attach_place_facts(schema: Schema, facts: str, entries: dict[str, Entries], 
     advertised = {side: find_advertised(schema, name) for side, name in ADVERTISED_IN.items()}
     place_facts = PlaceFacts(places, entries, advertised, starts, facts)
     methods: list[Method] = []
-    present: set[str] = set()
     for method in schema.methods:
         found = {message.definition: place_facts.find(message, checked=checked) for message in find_messages(method)}
-        present.update(key for name in found for place in places.find(name) for key in place.keys)
         params_facts, result_facts = found.get(method.params, ()), found.get(method.result or "", ())
         methods.append(replace(method, params_facts=params_facts, result_facts=result_facts))
+    present = find_place_keys(schema, places)
     have = {key: key in present or (False if _is_expected(of_key) else None) for key, of_key in entries.items()}
     return replace(schema, methods=methods, places=have)
 

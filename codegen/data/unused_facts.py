@@ -20,6 +20,8 @@ from codegen.data.facts_file import (
     find_place_entries,
     next_step_for_entry,
 )
+from codegen.data.place_facts import find_place_keys
+from codegen.data.places import Places
 from codegen.data.resolve import ADVERTISED_IN, CORRECT, Resolver
 from codegen.errors import FileError, SchemaError
 from codegen.ir import Method, Schema
@@ -70,8 +72,9 @@ def check_all_used(
 def _check_kept(profile: Profile, schema: Schema, before: Schema | None) -> None:
     """Check that an upgrade keeps the names that entries use."""
     old_methods = {method.key: method for method in before.methods} if before else {}
-    for key, is_present in schema.places.items():
-        if before and before.places.get(key) and is_present is False:
+    lost = {key for key, is_present in schema.places.items() if is_present is False}
+    if before and lost:
+        for key in sorted(lost & find_place_keys(before, Places(before))):
             raise _missing_place_error(profile, key, f"{profile.file} any more")
     for method in schema.methods:
         old = old_methods.get(method.key)
@@ -125,7 +128,8 @@ def _check_places(profile: Profile, schema: Schema, same_version: list[Schema]) 
 def _missing_place_error(profile: Profile, key: str, where: str) -> FileError:
     table = find_place_entries(profile.facts)[key][0][0]
     sentence = f"There is no such place in the messages of {where}."
-    return FileError("", f"{FILE} [{table}] {key!r}: {sentence} {next_step_for_entry(profile.facts, PLACES)}")
+    next_step = f"{next_step_for_entry(profile.facts, PLACES)[:-1]}, and there an empty one for this place."
+    return FileError("", f"{FILE} [{table}] {key!r}: {sentence} {next_step}")
 
 
 def _missing_name_error(profile: Profile, method: Method, key: str, name: str, where: str) -> FileError:

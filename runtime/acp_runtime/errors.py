@@ -205,7 +205,7 @@ class CapabilityError(GuardError):
     """The peer did not advertise a capability that the call needs.
 
     Args:
-        method: the method, followed by the part of its params that needs the capability, if it is only a part.
+        method: the method, or "The result of" it, followed by the part that needs the capability, if it is only a part.
         capability: the path of the missing capability in the peer's `initialize` message.
     """
 

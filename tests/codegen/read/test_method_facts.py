@@ -48,7 +48,13 @@ def test_a_mistake_in_the_facts_is_reported(folder: Path, old: str, new: str, pl
     error = str(caught.value)
     assert place in error
     assert words in error
-    assert re.search(r"(Correct the entry|describes every key|add one that fits to \[v1_next\.\w+])\.$", error)
+    next_steps = (
+        "Correct the entry",
+        "describes every key",
+        r"add one that fits to \[v1_next\.\w+]",
+        "one for this place",
+    )
+    assert re.search(rf"({'|'.join(next_steps)})\.$", error)
     assert "\n" not in error
     assert not [path for path in tree(folder) if path.startswith("out")]
 
@@ -123,7 +129,7 @@ def test_an_unstable_profile_without_a_name_that_the_stable_one_has_is_refused(f
     assert str(caught.value) == (
         "codegen/methods.toml [v1.places] 'NewRequest.cwd': There is no such place in the messages of "
         "v1/schema.unstable.json, unlike in another profile. Correct the entry, or add one that fits to "
-        "[v1_unstable.places]."
+        "[v1_unstable.places], and there an empty one for this place."
     )
 
 

@@ -72,7 +72,7 @@ def test_an_unstable_profile_that_loses_a_check_is_held_back_alone(
     out = upgraded(repository, repository.package("1.1.0", renamed("url", "address"), v1_unstable=renamed(old, new)))
     assert out.startswith("v1_unstable keeps its old schema")
     assert words in out
-    assert "add one that fits to [v1_unstable.agent]." in out or "sessionId" in out
+    assert "add one that fits to [v1_unstable." in out or "sessionId" in out
     assert "Left to do: 1. Correct what the first lines report about v1_unstable, and run this command again." in out
     assert repository.copy.run("check").code == 0
 
@@ -91,7 +91,7 @@ def test_a_name_that_only_the_unstable_profile_had_holds_back_that_profile(repos
 def test_a_name_that_only_the_stable_profile_loses_stops_the_upgrade(repository: Repository) -> None:
     error = repository.refused(repository.package("1.1.0", renamed("cwd", "folder"), v1_unstable=SCHEMA), 1)
     assert "'NewRequest.cwd': There is no such place in the messages of v1/schema.json any more." in error
-    assert error.endswith("Correct the entry, or add one that fits to [v1_next.places].\n")
+    assert error.endswith("add one that fits to [v1_next.places], and there an empty one for this place.\n")
 
 
 @pytest.mark.parametrize(("table", "profiles"), [("v1_unstable", {"v1_unstable"}), ("v1_next", {"v1", "v1_unstable"})])
