@@ -146,7 +146,7 @@ bench: $(DEV) ## Compare with the official SDKs in all benchmarks, and write doc
 bench-quick: $(DEV) ## Run short benchmarks in less than a minute, without the official SDKs
 	$(BIN)/python -m benchmarks --no-peers --rounds 3 --scale 0.05
 
-crater: $(DEV) ## Run the tests of other people's projects on acp_kit.official: make crater [PROJECTS='<name> ...'] (half an hour)
+crater: $(DEV) ## Run the tests of other people's projects on acp_kit.official: make crater [PROJECTS='<name> ...'], and write docs/project/official-projects.md (half an hour)
 	$(BIN)/python -m benchmarks.crater $(PROJECTS)
 
 build: $(TEST) ## Write the sdist and the wheel to dist/

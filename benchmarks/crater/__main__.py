@@ -25,7 +25,7 @@ from tools.third_party import python_in
 BUILD = ROOT / "build" / "crater"
 PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check", "-qqq")
 UV = shutil.which("uv")
-LIMIT = 1800  # seconds for the tests of one project
+LIMIT, TEST_LIMIT = 1800, 120  # seconds for the tests of one project, and for one test
 PLUGIN = ("-p", "acp_kit.official.pytest_plugin")
 _CONNECTIONS = re.compile(rb"acp_kit\.official: (\d+) connections, official: (\d+)")
 _SITE = "import site; print(site.getsitepackages()[0])"
@@ -53,7 +53,7 @@ def prepare(name: str) -> Path:
         install = [UV, "pip", "install", "--quiet", "--no-sources", "--python", python]
     else:
         install = [*PIP, "--python", python, "install"]
-    _run([*install, *project["install"], "pydantic>=2.12"], folder / "code")
+    _run([*install, *project["install"], "pydantic>=2.12", "pytest-timeout"], folder / "code")
     paths = "".join(f"{ROOT / package}\n" for package in ("generated", "kit", "runtime"))
     Path(_ask(python, _SITE), "acp_bindings.pth").write_text(paths, "utf-8")
     (folder / "ready").touch()
@@ -75,7 +75,13 @@ def run_tests(name: str, folder: Path, run: str, options: Sequence[str] = ()) ->
     shutil.copytree(folder / "code", code)
     command = [str(python_in(folder / "venv")), "-m", "pytest", "-q", "-p", "no:cacheprovider", "--tb=short"]
     command += ["-c", "pyproject.toml"]  # otherwise pytest looks for settings further up, and finds ours
-    command += [f"--junitxml={report}", "--continue-on-collection-errors", *options, *PROJECTS[name]["tests"]]
+    command += [
+        f"--timeout={TEST_LIMIT}",
+        f"--junitxml={report}",
+        "--continue-on-collection-errors",
+        *options,
+        *PROJECTS[name]["tests"],
+    ]
     with (folder / f"{run}.log").open("w+b") as log:
         path = os.pathsep.join((str(python_in(folder / "venv").parent), os.environ["PATH"]))
         environment = {**os.environ, "PATH": path}
