@@ -56,6 +56,52 @@ PARAMS: dict[str, tuple[str, dict[str, Any], list[str]]] = {
             "update.availableCommands.2 of session/update: an invalid dict",
         ],
     ),
+    "items before those that are kept": (
+        "session/update",
+        {
+            "sessionId": "s",
+            "update": {
+                "sessionUpdate": "available_commands_update",
+                "availableCommands": [
+                    {"name": "a", "description": ["secret"]},
+                    "secret",
+                    {"name": "a", "description": "b"},
+                ],
+            },
+        },
+        [
+            "update.availableCommands.0 of session/update: an invalid dict",
+            "update.availableCommands.1 of session/update: an invalid str",
+        ],
+    ),
+    "texts of a list": (
+        "elicitation/create",
+        {
+            "mode": "form",
+            "sessionId": "s",
+            "message": "m",
+            "requestedSchema": {
+                "type": "object",
+                "properties": {
+                    "p": {"type": "array", "items": {"type": "string", "enum": ["a"]}, "default": [5, "a", {}, "b"]}
+                },
+            },
+        },
+        [
+            "requestedSchema.properties.p.default.0 of elicitation/create: an invalid int",
+            "requestedSchema.properties.p.default.2 of elicitation/create: an invalid dict",
+        ],
+    ),
+    "an object in place of a list": (
+        "session/update",
+        {"sessionId": "s", "update": {"sessionUpdate": "plan", "entries": {"secret": 1}}},
+        ["update.entries of session/update: an invalid dict"],
+    ),
+    "null": (
+        "session/load",
+        {"sessionId": "s", "cwd": "/", "mcpServers": None, "additionalDirectories": None},
+        [],
+    ),
     "items of an unknown kind": (
         "session/update",
         {
