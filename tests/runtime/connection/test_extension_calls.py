@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
-from pydantic import BaseModel, RootModel, model_validator
+from pydantic import BaseModel, PlainSerializer, RootModel, model_validator
 from pydantic_core import PydanticSerializationError
 
 from acp_runtime import ExtNotification, ExtRequest, GuardError, InvalidResponse
@@ -54,6 +54,16 @@ async def test_params_of_a_subclass_are_sent_as_the_declared_class(link: Link) -
         for text in ("a", "\ud83d"):
             await agent.notify(NOTE["theirs"], Traced(text=text, sessionId="s"))
             assert (await peer.receive())["params"] == {"text": text, "sessionId": "s"}
+
+
+async def test_a_field_may_have_a_serializer_for_json_alone(link: Link) -> None:
+    class Place(BaseModel):
+        path: Annotated[object, PlainSerializer(lambda path: "a", when_used="json")]
+        text: str | None = None
+
+    async with calling(link) as (agent, peer):
+        await agent.notify(ExtNotification("_acme/place", Place), Place(path=object()))
+        assert (await peer.receive())["params"] == {"path": "a", "text": None}
 
 
 async def test_nan_is_not_sent_although_pydantic_would_write_null(link: Link) -> None:
