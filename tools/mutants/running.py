@@ -334,16 +334,19 @@ class Runner:
             return self._in_fork(index, tests, is_on_disk=True)
 
     def _at_import(self, index: int) -> Failure | None:
-        """Run tests in a process that imports the changed file."""
+        """Run tests in a process that imports the changed file.
+
+        Not only those that execute its code: what that makes at import, such as a class, is used by others.
+        """
         change = self._changes[index]
         if not needs_import(change) and not self._lines(index) & self._measured.imported[change.file]:
             return None
-        of_file = self._tests_of_file(index) or set(self._measured.seconds)
+        near = self._near(self._measured.seconds.keys(), index)
+        tests = near - self._measured.start_programs
         covering = self._tests(self._measured.tests, index)
-        tests = of_file - self._measured.start_programs
         if len(covering) <= _MANY:
             tests |= covering
-        ordered = self._ordered(_over_one_link((tests or of_file) - self._measured.failed))
+        ordered = self._ordered(_over_one_link((tests or near) - self._measured.failed))
         return first_failure_at_import(change, ordered, self._measured.seconds)
 
     def _in_fork(self, index: int, tests: Set[str], *, is_on_disk: bool = False) -> Failure | None:

@@ -70,5 +70,5 @@ def _may_be_left(kept: Any, sent: Any) -> bool:
     """Whether a value may be what is left of an item of a list."""
     members, kept_members = as_object(sent), as_object(kept)
     if members is None or kept_members is None:
-        return as_array(kept) is not None or kept == sent
+        return bool(kept == sent)
     return all(name in members and _may_be_left(value, members[name]) for name, value in kept_members.items())

@@ -82,7 +82,7 @@ def dump(value: Any, serializer: Any = None, by_alias: bool | None = None) -> by
         line = serializer.to_json(value, warnings="error", by_alias=by_alias)
     if not line or has_replaced_keys(line):
         line = write(partial(serializer.to_json, warnings="error", by_alias=by_alias), value)
-    if not is_strict(line) or (line.rfind(b"null") >= 0 and not _is_finite(value, serializer, by_alias)):
+    if not is_strict(line) or (line.rfind(b"null") >= 0 and not _is_finite(value, serializer)):
         message = "NaN and Infinity are not JSON and can't be sent; send null or a finite number instead"
         raise PydanticSerializationError(message)
     return line
@@ -97,9 +97,9 @@ def to_plain_json(value: Any) -> Any:
     return read(from_json, write(value.__pydantic_serializer__.to_json, value))
 
 
-def _is_finite(value: Any, serializer: Any, by_alias: bool | None) -> bool:
+def _is_finite(value: Any, serializer: Any) -> bool:
     """Look for NaN without models. Those of an application write it as null, unless they are configured not to."""
-    to_python = partial(serializer.to_python, warnings=False, by_alias=by_alias)
+    to_python = partial(serializer.to_python, warnings=False)
     return is_strict(write(lambda item: ANY.to_json(to_python(item), fallback=str), value))
 
 

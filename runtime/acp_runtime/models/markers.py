@@ -72,7 +72,7 @@ def _on_null(make: Callable[[], Any]) -> Change:
 def _skip_items(schema: Any) -> CoreSchema:
     if schema["type"] == "nullable":
         return core_schema.nullable_schema(_skip_items(schema["schema"]))
-    if schema["type"] != "list" or "items_schema" not in schema:
+    if schema["type"] != "list":
         raise TypeError(f"SkipInvalidItems needs a list, found {schema['type']!r}")
     item = core_schema.with_default_schema(schema["items_schema"], on_error="omit")
     return cast("CoreSchema", {**schema, "items_schema": item})
@@ -95,7 +95,7 @@ def _no_text(value: Any) -> Any:
 
 
 def _no_tag(schema: CoreSchema) -> CoreSchema:
-    none_or_text = core_schema.union_schema([schema, core_schema.str_schema(strict=True)])
+    none_or_text = core_schema.union_schema([schema, core_schema.str_schema()])
     return core_schema.no_info_after_validator_function(_no_text, _on_error(_absent)(none_or_text))
 
 

@@ -33,11 +33,10 @@ class Integer(_Range):
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         # Lax integers would also be strings and booleans, and no floats of 64 bits.
-        finite = core_schema.float_schema(strict=True, allow_inf_nan=False)
-        exact = core_schema.no_info_after_validator_function(_as_integer, finite)
+        exact = core_schema.no_info_after_validator_function(_as_integer, core_schema.float_schema(strict=True))
         number = in_order([core_schema.int_schema(strict=True), exact], custom_error_type="int_type")
         whole: list[CoreSchema] = [number, core_schema.int_schema(strict=False, **self._range)]
-        return lax_or_strict(core_schema.chain_schema(whole), core_schema.int_schema(strict=True, **self._range))
+        return lax_or_strict(core_schema.chain_schema(whole), core_schema.int_schema(**self._range))
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
         return handler(core_schema.int_schema(**self._range))

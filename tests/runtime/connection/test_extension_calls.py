@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
-from pydantic import BaseModel, model_validator
+from pydantic import BaseModel, PlainSerializer, RootModel, model_validator
 from pydantic_core import PydanticSerializationError
 
 from acp_runtime import ExtNotification, ExtRequest, GuardError, InvalidResponse
@@ -33,6 +33,45 @@ async def test_a_notification_sends_its_params(link: Link, kind: str) -> None:
         message = await peer.receive()
     assert (message["method"], message["params"]["text"]) == (f"_acme/note_{kind}", "a")
     assert "id" not in message
+
+
+async def test_params_of_none_are_left_out(link: Link) -> None:
+    async with calling(link) as (agent, peer):
+        call = asyncio.create_task(agent.ext_request("_acme/ping"))
+        request = await peer.receive()
+        assert "params" not in request
+        await peer.send({"id": request["id"], "result": None})
+        assert await call is None
+        await agent.ext_notification("_acme/note")
+        assert "params" not in await peer.receive()
+
+
+async def test_params_of_a_subclass_are_sent_as_the_declared_class(link: Link) -> None:
+    class Traced(Theirs):
+        trace: str = "t"
+
+    async with calling(link) as (agent, peer):
+        for text in ("a", "\ud83d"):
+            await agent.notify(NOTE["theirs"], Traced(text=text, sessionId="s"))
+            assert (await peer.receive())["params"] == {"text": text, "sessionId": "s"}
+
+
+async def test_a_field_may_have_a_serializer_for_json_alone(link: Link) -> None:
+    class Place(BaseModel):
+        path: Annotated[object, PlainSerializer(lambda path: "a", when_used="json")]
+        text: str | None = None
+
+    async with calling(link) as (agent, peer):
+        await agent.notify(ExtNotification("_acme/place", Place), Place(path=object()))
+        assert (await peer.receive())["params"] == {"path": "a", "text": None}
+
+
+async def test_nan_is_not_sent_although_pydantic_would_write_null(link: Link) -> None:
+    ratio = ExtNotification("_acme/ratio", RootModel[float])
+    async with calling(link) as (agent, peer):
+        with pytest.raises(PydanticSerializationError, match="NaN and Infinity are not JSON"):
+            await agent.notify(ratio, RootModel[float](float("nan")))
+        assert await peer.until_quiet() == []
 
 
 @pytest.mark.parametrize("kind", KINDS)

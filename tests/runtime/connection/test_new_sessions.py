@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from acp_bindings.v1 import RemoteAgent, SessionNotification
+from acp_bindings.v1 import ReleaseTerminalRequest, ReleaseTerminalResponse, RemoteAgent, SessionNotification
 from tests.support.runtime.peer import Link, PlainClient, calling, line, text_of, update
 
 LARGE = "x" * 1_000_000
@@ -165,5 +165,27 @@ async def test_rule_16_updates_beyond_the_mark_are_handled_before_the_session_is
         await peer.send(update("new", "x"))
         for _ in range(5):
             assert await handler.handled.get() == "new"
+        await peer.send({"id": id, "result": {"sessionId": "new"}})
+        await creating
+
+
+async def test_rule_16_a_session_is_still_used_when_one_of_its_terminals_is_released(link: Link) -> None:
+    class Releasing(PlainClient):
+        async def session_update(self, notification: SessionNotification, /) -> None:
+            handled.set()
+
+        async def terminal_release(self, request: ReleaseTerminalRequest, /) -> ReleaseTerminalResponse:
+            return ReleaseTerminalResponse()
+
+    handled = asyncio.Event()
+    async with calling(link, Releasing) as (agent, peer):
+        prompting = asyncio.create_task(agent.session_prompt(session_id="s", prompt=[]))
+        await peer.send({"id": (await peer.receive())["id"], "result": {"stopReason": "end_turn"}})
+        await prompting
+        assert "result" in await peer.call("terminal/release", {"sessionId": "s", "terminalId": "t"})
+        creating = asyncio.create_task(agent.session_new(cwd="/", mcp_servers=[]))
+        id = (await peer.receive())["id"]
+        await peer.send(update("s", "1"))
+        await handled.wait()
         await peer.send({"id": id, "result": {"sessionId": "new"}})
         await creating

@@ -9,9 +9,13 @@ from logging import DEBUG, INFO
 from typing import Any
 
 import pytest
+from pydantic import BaseModel
 
+from acp_bindings.v1.connecting import AGENT_SIDE
+from acp_runtime import ExtNotification
 from acp_runtime.jsonrpc.decoding import Decoder
 from acp_runtime.jsonrpc.messages import IncomingNotification, IncomingRequest
+from acp_runtime.stubs.extensions import handled_method
 from tests.support.runtime.peer import Link, calling
 
 TEXT = {"type": "text", "text": "secret"}
@@ -51,6 +55,52 @@ PARAMS: dict[str, tuple[str, dict[str, Any], list[str]]] = {
             "update.availableCommands.1.input of session/update: an invalid str",
             "update.availableCommands.2 of session/update: an invalid dict",
         ],
+    ),
+    "items before those that are kept": (
+        "session/update",
+        {
+            "sessionId": "s",
+            "update": {
+                "sessionUpdate": "available_commands_update",
+                "availableCommands": [
+                    {"name": "a", "description": ["secret"]},
+                    "secret",
+                    {"name": "a", "description": "b"},
+                ],
+            },
+        },
+        [
+            "update.availableCommands.0 of session/update: an invalid dict",
+            "update.availableCommands.1 of session/update: an invalid str",
+        ],
+    ),
+    "texts of a list": (
+        "elicitation/create",
+        {
+            "mode": "form",
+            "sessionId": "s",
+            "message": "m",
+            "requestedSchema": {
+                "type": "object",
+                "properties": {
+                    "p": {"type": "array", "items": {"type": "string", "enum": ["a"]}, "default": [5, "a", {}, "b"]}
+                },
+            },
+        },
+        [
+            "requestedSchema.properties.p.default.0 of elicitation/create: an invalid int",
+            "requestedSchema.properties.p.default.2 of elicitation/create: an invalid dict",
+        ],
+    ),
+    "an object in place of a list": (
+        "session/update",
+        {"sessionId": "s", "update": {"sessionUpdate": "plan", "entries": {"secret": 1}}},
+        ["update.entries of session/update: an invalid dict"],
+    ),
+    "null": (
+        "session/load",
+        {"sessionId": "s", "cwd": "/", "mcpServers": None, "additionalDirectories": None},
+        [],
     ),
     "items of an unknown kind": (
         "session/update",
@@ -111,6 +161,19 @@ def test_rule_30_of_many_dropped_values_in_a_message_ten_are_logged(caplog: pyte
 def test_rule_30_a_key_with_a_lone_surrogate_is_not_logged_as_dropped(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(DEBUG, "acp_runtime"):
         decode("v1", "initialize", {"protocolVersion": 1, "_meta": {"\ud83d": 1}})
+    assert not caplog.records
+
+
+def test_rule_30_what_a_model_of_an_extension_ignores_is_not_logged(caplog: pytest.LogCaptureFixture) -> None:
+    class Note(BaseModel):
+        text: str
+
+    note = handled_method(ExtNotification("_acme/note", Note), AGENT_SIDE.profile, "note")
+    with caplog.at_level(DEBUG, "acp_runtime"):
+        decoded = Decoder({}, {"_acme/note": note}).decode(
+            b'{"jsonrpc":"2.0","method":"_acme/note","params":{"text":"a","more":1}}'
+        )
+    assert isinstance(decoded, IncomingNotification)
     assert not caplog.records
 
 

@@ -54,6 +54,11 @@ def test_what_the_constructor_refuses_is_refused(change: Change, changes: Any, m
         change(CALL, **changes)
 
 
+def test_a_required_field_that_the_model_was_made_without_is_missing(change: Change) -> None:
+    with pytest.raises(ValidationError, match="tool_call_id"):
+        change(ToolCall.model_construct(title="t"), title="u")
+
+
 def test_absent_removes_a_field_and_none_is_null(change: Change) -> None:
     update = SessionInfoUpdate(title="t", updated_at=None)
     assert json.loads(change(update, title=ABSENT).model_dump_json()) == {"updatedAt": None}

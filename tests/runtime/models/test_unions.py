@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
+from acp_bindings import v1
+from acp_runtime.models.markers import NotNull, SkipInvalidItems
 from acp_runtime.models.model import OpenModel
+from acp_runtime.models.unions import FirstMatch
 from tests.support.models.oracle import same_json
 from tests.support.models.shapes import Sample, Samples, Shape
 
@@ -42,6 +45,19 @@ def test_a_known_tag_selects_the_class_of_that_tag(samples: Samples) -> None:
         assert tags == sample.shape.tags
         if tags or sample.shape.open_tag:
             assert isinstance(value, OpenModel) == (sample.shape.open_tag is not None)
+
+
+def test_a_union_without_a_tag_is_read_as_the_first_member_that_accepts_the_value() -> None:
+    either: Any = Annotated[v1.TextContent | v1.TextResourceContents, FirstMatch]
+    value = TypeAdapter(either).validate_json('{"text":"x","uri":"u"}')
+    assert type(value) is v1.TextContent
+    assert value.model_extra == {"uri": "u"}
+
+
+@pytest.mark.parametrize("marker", [SkipInvalidItems, NotNull])
+def test_a_marker_for_another_type_is_refused(marker: Any) -> None:
+    with pytest.raises(TypeError, match=f"{marker!r} needs a.* found 'str'"):
+        TypeAdapter(Annotated[str, marker])
 
 
 def test_an_unknown_tag_in_an_open_union_keeps_the_whole_payload(samples: Samples) -> None:
