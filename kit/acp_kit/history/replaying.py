@@ -7,7 +7,7 @@ from logging import WARNING, getLogger
 from typing import TYPE_CHECKING, Any
 
 from acp_kit.updates.merging import has_ended
-from acp_runtime import CapabilityError, OversizedMessage
+from acp_runtime import CapabilityError, OversizedMessage, RelativePath
 from acp_runtime.logs import log
 
 if TYPE_CHECKING:
@@ -22,7 +22,8 @@ async def replay(store: HistoryStore, session_id: str, client: SendsUpdates) -> 
 
     Updates are read one at a time, each when the previous one was sent, so long histories take no more memory. A tool
     call or a compaction that never ended is sent as failed. What needs a capability that the client did not advertise,
-    such as compactions, is left out; so is what is larger than `Options.max_message_bytes`, with a warning.
+    such as compactions, is left out. So is, with a warning, what is larger than `Options.max_message_bytes` or has a
+    relative path.
 
     For example:
 
@@ -39,7 +40,7 @@ async def replay(store: HistoryStore, session_id: str, client: SendsUpdates) -> 
                 await client.session_update(session_id=session_id, update=_as_ended(update))
             except CapabilityError:
                 continue
-            except OversizedMessage as error:
+            except (OversizedMessage, RelativePath) as error:
                 log(_logger, WARNING, "An update of the history was left out: %s", error)
 
 

@@ -7,7 +7,7 @@ has. A message without restricted places costs one lookup for each level at whic
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, TypeAlias, get_args
 
 from acp_runtime.models.absent import ABSENT
 from acp_runtime.models.json_values import wire_name
@@ -18,13 +18,8 @@ from acp_runtime.stubs.facts import PlaceFact
 _OTHER: Final = "*"
 
 
-class Violation(NamedTuple):
-    """A fact that a message violates, and the value in the place."""
-
-    fact: PlaceFact
-    value: Any
-
-
+# The facts that a message violates, each with the first value that does.
+Violations: TypeAlias = dict[PlaceFact, Any]
 # What there is to check in the values of a class: the facts about them, and their fields that lead to other places.
 _Plan: TypeAlias = tuple[list[PlaceFact], list[tuple[str, "Place"]]]
 
@@ -35,6 +30,8 @@ class Place:
     def __init__(self) -> None:
         self.facts: list[PlaceFact] = []
         self.inside: dict[str, Place] = {}
+        # The models that fields with this place declare. A value of a subclass is sent as one of them.
+        self._declared: set[type[Model]] = set()
         # The classes of values in which there is nothing to check.
         self.unrestricted: set[type] = {type(None), type(ABSENT)}
         self._plans: dict[type, _Plan] = {}
@@ -46,8 +43,8 @@ class Place:
             place = place.inside.setdefault(step, Place())
         place.facts.append(fact)
 
-    def find(self, value: Any, violations: list[Violation]) -> None:
-        """Find what a value in this place violates, and add it to a list. Items of arrays and maps are in the place."""
+    def find(self, value: Any, violations: Violations) -> None:
+        """Add what a value in this place violates. Items of arrays and maps are in the place."""
         cls: type = value.__class__
         if cls is list or cls is dict:
             for item in value if cls is list else value.values():
@@ -56,14 +53,21 @@ class Place:
             return
         facts, fields = self._plans.get(cls) or self._add_plan(cls)
         for fact in facts:
-            if fact.is_violated_by(value):
-                violations.append(Violation(fact, value))
+            if fact not in violations and fact.is_violated_by(value):
+                violations[fact] = value
         for attribute, place in fields:
             field = value.__dict__.get(attribute)
             if field.__class__ not in place.unrestricted:
                 place.find(field, violations)
         if cls is str and value in self.inside:
             self.inside[value].find(value, violations)
+
+    def fields_of(self, cls: type[Model]) -> Iterator[tuple[str, Place]]:
+        """Yield the fields of a class that lead to places inside of this one, with these places."""
+        for attribute, field in cls.__pydantic_fields__.items():
+            if place := self.inside.get(wire_name(attribute)):
+                place._declared.update(_find_models(field.annotation))
+                yield attribute, place
 
     def _add_plan(self, cls: type) -> _Plan:
         plan = self._plans[cls] = self._make_plan(cls)
@@ -75,6 +79,7 @@ class Place:
         """Return the plan for a class that may have tags, each of which is a step."""
         if not issubclass(cls, Model):
             return self.facts, []
+        cls = next((base for base in cls.__mro__ if base in self._declared), cls)
         facts, tags = [*self.facts], {*cls.__acp_tags__.values()}
         place: Place = self
         while step := next((step for step in place.inside if step in tags), None):
@@ -85,7 +90,7 @@ class Place:
             return facts, []
         if cls.__acp_is_open__ and _OTHER in place.inside:
             facts += place.inside[_OTHER].facts
-        return facts, [(attribute, place.inside[step]) for attribute, step in _fields(cls) if step in place.inside]
+        return facts, [*place.fields_of(cls)]
 
 
 class MessagePlaces(Place):
@@ -107,11 +112,11 @@ class MessagePlaces(Place):
         self.only: str = ""
         self.skipped: set[type] = set()
 
-    def find_violations(self, message: Any) -> list[Violation]:
+    def find_violations(self, message: Any) -> Violations:
         """Return what violates the facts. Without places inside, the message may be plain JSON, of an extension."""
         if not self.inside:
-            return [Violation(fact, message) for fact in self.facts]
-        violations: list[Violation] = []
+            return dict.fromkeys(self.facts, message)
+        violations: Violations = {}
         self.find(message, violations)
         return violations
 
@@ -120,19 +125,21 @@ class MessagePlaces(Place):
         if not issubclass(cls, Model):
             return self.facts, []
         facts, fields = [*self.facts], list[tuple[str, Place]]()
-        for attribute, step in _fields(cls):
-            if place := self.inside.get(step):
-                tag = cls.__acp_tags__.get(attribute, _OTHER if cls.__acp_is_open__ else None)
-                if tag in place.inside:
-                    facts += place.inside[tag].facts
-                else:
-                    fields.append((attribute, place))
+        for attribute, place in self.fields_of(cls):
+            tag = cls.__acp_tags__.get(attribute, _OTHER if cls.__acp_is_open__ else None)
+            if tag in place.inside:
+                facts += place.inside[tag].facts
+            else:
+                fields.append((attribute, place))
         if len(self.inside) == len(fields) == 1 and not self.facts:
             ((self.only, place),) = fields
             self.skipped = place.unrestricted
         return facts, fields
 
 
-def _fields(cls: type[Model]) -> Iterator[tuple[str, str]]:
-    """Yield the attributes of a class that are fields, and the keys of their JSON."""
-    return ((attribute, wire_name(attribute)) for attribute in cls.__pydantic_fields__)
+def _find_models(annotation: Any) -> Iterator[type[Model]]:
+    """Yield the models in the type of a field."""
+    if isinstance(annotation, type) and issubclass(annotation, Model):
+        yield annotation
+    for part in get_args(annotation):
+        yield from _find_models(part)

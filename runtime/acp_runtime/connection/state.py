@@ -17,7 +17,7 @@ from pydantic_core import to_json
 from acp_runtime import errors
 from acp_runtime.connection.ids import RecentIds
 from acp_runtime.connection.login_methods import LOGINS, check_login
-from acp_runtime.connection.places import MessagePlaces, Violation
+from acp_runtime.connection.places import MessagePlaces, Violations
 from acp_runtime.jsonrpc.encoding import to_plain_json
 from acp_runtime.jsonrpc.frames import params_adapter
 from acp_runtime.jsonrpc.messages import IncomingRequest, RequestId
@@ -122,7 +122,7 @@ class ProtocolState:
             self.record_peer(result)
         if self._guards != "off" and method.result_facts:
             places = _restrict(method.result_facts, self._own)
-            self._log_received(method, () if places is None else places.find_violations(result))
+            self._log_received(method, {} if places is None else places.find_violations(result))
         if method.creates is not None:
             self._created[method.creates].add(getattr(result, method.creates))
         if method.ends is not None:
@@ -156,7 +156,7 @@ class ProtocolState:
         if places is not None and (not places.only or params.__dict__.get(places.only).__class__ not in places.skipped):
             violations = places.find_violations(params)
             if violations and self._is_exempt(method, params):
-                violations = [violation for violation in violations if violation.fact.place]
+                violations = {fact: value for fact, value in violations.items() if fact.place}
             self._forbid_all(method.wire, violations)
         if method.wire in LOGINS and (error := check_login(method, params, self._peer)):
             self._forbid(error)
@@ -217,18 +217,18 @@ class ProtocolState:
             return None
         return self._judge(method, places.find_violations(params))
 
-    def _judge(self, method: AnyMethod, violations: Sequence[Violation]) -> errors.InvalidParams | None:
+    def _judge(self, method: AnyMethod, violations: Violations) -> errors.InvalidParams | None:
         """Return the error that answers a message with these violations; None if it may be handled."""
         if not violations:
             return None
-        rejected = dict.fromkeys((fact.place, fact.fault) for fact, _ in violations if fact.rejects)
+        rejected = dict.fromkeys((fact.place, fact.fault) for fact in violations if fact.rejects)
         if rejected and self._guards == "raise":
             return errors.InvalidParams(data={"errors": [{"path": path, "message": text} for path, text in rejected]})
         self._log_received(method, violations)
         return None
 
-    def _log_received(self, method: AnyMethod, violations: Sequence[Violation]) -> None:
-        for fact, _ in violations:
+    def _log_received(self, method: AnyMethod, violations: Violations) -> None:
+        for fact in violations:
             message = "The peer broke the protocol with %s in %s: %s"
             self._log.log(WARNING, f"{method.wire} {fact.place}", message, fact.place, method.wire, fact.fault)
 
@@ -255,8 +255,8 @@ class ProtocolState:
     def _steps(self, capability: Capability) -> Sequence[str]:
         return capability.split(".") if isinstance(capability, str) else (self._advertised_by_peer[0], *capability)
 
-    def _forbid_all(self, call: str, violations: Sequence[Violation]) -> None:
-        for fact, value in violations:
+    def _forbid_all(self, call: str, violations: Violations) -> None:
+        for fact, value in violations.items():
             if not isinstance(fact, Unsupported):
                 self._forbid(fact.guard_error(call, value))
 

@@ -159,10 +159,15 @@ async def test_a_client_gets_only_what_it_advertised(has_compaction: bool) -> No
             assert len(opened.state.timeline) == 1 + has_compaction
 
 
-async def test_an_update_that_is_too_large_for_a_message_is_left_out(caplog: pytest.LogCaptureFixture) -> None:
+@pytest.mark.parametrize(
+    "unsendable",
+    [call(1, raw_output="x" * 5000), call(1, locations=[v1.ToolCallLocation(path="relative")])],
+    ids=["too large", "a relative path"],
+)
+async def test_an_update_that_can_not_be_sent_is_left_out(unsendable: Any, caplog: pytest.LogCaptureFixture) -> None:
     history = MemoryHistory()
     await history.create("s", cwd="/a")
-    await history.append("s", call(1, raw_output="x" * 5000), call(2))
+    await history.append("s", unsendable, call(2))
     options = Options(max_message_bytes=5000)
     async with v1.connect_in_process(lambda client: Recording(client, history), Viewer, options=options) as agent:
         await agent.initialize(protocol_version=1)

@@ -126,4 +126,4 @@ def test_rule_28_relative_paths_are_found_in_the_params_of_every_method(profile:
                 given: Any = ["/", path] if fact.place == "additionalDirectories" else path
                 params = method.params_type.model_construct(**{to_snake(fact.place): given})
                 assert fact.rejects
-                assert list(MessagePlaces(paths).find_violations(params)) == ([(fact, path)] if is_relative else [])
+                assert MessagePlaces(paths).find_violations(params) == ({fact: path} if is_relative else {})

@@ -287,6 +287,12 @@ NESTED = {
         ),
         "toolCall.locations.path",
     ),
+    "an update of a tool call, as the tool call of a permission": (
+        lambda client: client.session_request_permission(
+            session_id="s1", tool_call=v1.SessionUpdateToolCallUpdate(tool_call_id="t", locations=PATHS), options=[]
+        ),
+        "toolCall.locations.path",
+    ),
 }
 
 
@@ -359,3 +365,17 @@ async def test_rule_28_a_relative_path_inside_of_received_params_is_logged_and_h
     async with serving(link) as peer:
         assert "result" in await peer.call("session/new", {"cwd": "/", "mcpServers": [server]})
     assert "mcpServers.command in session/new: Input should be an absolute path" in caplog.text
+
+
+async def test_rule_28_many_relative_paths_in_a_message_are_one_warning(
+    link: Link, caplog: pytest.LogCaptureFixture
+) -> None:
+    locations = [{"path": "relative"}] * 1000
+    update = {"sessionUpdate": "tool_call", "toolCallId": "t", "title": "x", "locations": locations}
+    async with calling(link) as (_, peer):
+        await peer.send({"method": "session/update", "params": {"sessionId": "s", "update": update}})
+        assert await peer.until_quiet() == []
+    assert [record.getMessage() for record in caplog.records if record.levelname == "WARNING"] == [
+        "The peer broke the protocol with update.tool_call.locations.path in session/update: "
+        "Input should be an absolute path"
+    ]
