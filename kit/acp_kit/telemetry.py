@@ -15,6 +15,7 @@ from pydantic import BaseModel
 import acp_runtime
 from acp_kit.common.extras import require
 from acp_runtime import InstrumentedMessage, InternalError, Model, RemoteError, RequestCancelled, RequestError
+from acp_runtime.jsonrpc import sole_error
 
 require("acp_kit.telemetry", "telemetry", "opentelemetry", "opentelemetry.trace")
 
@@ -124,6 +125,7 @@ def _logging_errors() -> Generator[None]:
 def _record(span: Span, kind: SpanKind, error: BaseException) -> None:
     """Record how a call or a handler failed, without the text of the error."""
     is_handler = kind is SpanKind.SERVER
+    error = sole_error(error)
     if isinstance(error, (CancelledError, GeneratorExit)) or (is_handler and type(error) is RequestCancelled):
         span.set_attribute("acp.cancelled", True)
         return

@@ -66,8 +66,9 @@ class Failing(PlainAgent):
         (ResourceNotFound(SECRET, data=SECRET), "-32002", "ResourceNotFound", "RemoteResourceNotFound"),
         (KeyError(SECRET), "-32603", "KeyError", "RemoteInternalError"),
         (RemoteError(5, SECRET), "-32603", "RemoteError", "RemoteInternalError"),
+        (ExceptionGroup(SECRET, [ResourceNotFound(SECRET)]), "-32002", "ResourceNotFound", "RemoteResourceNotFound"),
     ],
-    ids=["an error of its own", "an unexpected one", "an error of a peer"],
+    ids=["an error of its own", "an unexpected one", "an error of a peer", "one in a task group"],
 )
 async def test_an_error_is_the_status_of_both_spans_without_its_text(
     error: BaseException, code: str, theirs: str, ours: str

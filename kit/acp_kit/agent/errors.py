@@ -37,9 +37,10 @@ class TurnCancelled(Exception):
 
 
 def reason_of(error: BaseException) -> str:
-    """Return the reason to show for an error. For a group, it is the reason of its first error."""
+    """Return the reason to show for an error. For a group, it is the reason of its first error, cancellations last."""
     while isinstance(error, BaseExceptionGroup):
-        error = cast("BaseExceptionGroup[BaseException]", error).exceptions[0]
+        group = cast("BaseExceptionGroup[BaseException]", error)
+        error = (group.split(CancelledError)[1] or group).exceptions[0]
     if isinstance(error, Rejected):
         return "Rejected by the user"
     if isinstance(error, (TurnCancelled, CancelledError)):
@@ -48,8 +49,11 @@ def reason_of(error: BaseException) -> str:
 
 
 def all_errors(error: BaseException | None, condition: Callable[[BaseException], bool]) -> bool:
-    """Whether an error meets a condition. For a group of errors, as a task group raises it, whether all of them do."""
+    """Whether an error meets a condition. For a group of errors, as a task group raises it, whether all of them do.
+
+    Cancellations in a group don't count.
+    """
     if isinstance(error, BaseExceptionGroup):
-        group = cast("BaseExceptionGroup[BaseException]", error)
-        return all(all_errors(member, condition) for member in group.exceptions)
+        errors = cast("BaseExceptionGroup[BaseException]", error).split(CancelledError)[1]
+        return errors is not None and all(all_errors(member, condition) for member in errors.exceptions)
     return error is not None and condition(error)

@@ -12,6 +12,7 @@ from typing import Any, TypeAlias, TypeVar, cast
 
 from acp_runtime.connection.limits import Limits
 from acp_runtime.errors import ConnectionClosed
+from acp_runtime.jsonrpc.error_responses import sole_error
 from acp_runtime.logs import ThrottledLogger
 from acp_runtime.stubs import roles
 from acp_runtime.stubs.methods import AnyMethod
@@ -157,9 +158,10 @@ async def wait_for_peer(limits: Limits, event: Awaitable[T]) -> T:
 
 def log_failure(log: ThrottledLogger, wire: str, error: BaseException) -> None:
     """Log the exception of a handler. If its signature is wrong, say what it has to be."""
-    if isinstance(error, ConnectionClosed):
+    sole = sole_error(error)
+    if isinstance(sole, ConnectionClosed):
         message = "The handler of %s was stopped by the end of a connection: %s"
-        log.log(WARNING, "closed", message, wire, error.reason)
+        log.log(WARNING, "closed", message, wire, sole.reason)
         return
     place = error.__traceback__
     if type(error) is TypeError and place is not None and place.tb_next is None:  # not raised by the handler's code

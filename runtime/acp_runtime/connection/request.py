@@ -27,7 +27,7 @@ from acp_runtime.connection.session import Sessions
 from acp_runtime.connection.state import ProtocolState
 from acp_runtime.errors import RemoteError, RequestCancelled, RequestError
 from acp_runtime.jsonrpc.encoding import dump, result_line
-from acp_runtime.jsonrpc.error_responses import safe_error_line, wire_error
+from acp_runtime.jsonrpc.error_responses import safe_error_line, sole_error, wire_error
 from acp_runtime.jsonrpc.messages import RequestId
 from acp_runtime.jsonrpc.results import as_result, build_result
 from acp_runtime.logs import ThrottledLogger
@@ -291,10 +291,14 @@ class Requests:
         return line
 
     def _error_line(self, request: InFlightRequest, error: BaseException) -> bytes:
-        """Return the line for an exception, and log it unless it is the handler's own `RequestError` and is sent."""
-        is_own = isinstance(error, RequestError) and not isinstance(error, (RemoteError, RequestCancelled))
+        """Return the line for an exception, and log it unless it is the handler's own `RequestError` and is sent.
+
+        A group of one error is answered like that error, and logged as a group.
+        """
+        sole = sole_error(error)
+        is_own = isinstance(sole, RequestError) and not isinstance(sole, (RemoteError, RequestCancelled))
         is_sent = is_own and not request.turn_cancelled and not request.accepted
-        if not is_sent and not _is_end(error) and not request.is_answered:
+        if not is_sent and not _is_end(sole) and not request.is_answered:
             log_failure(self._log, request.wire, error)
         if request.accepted and request.method is not None:
             return result_line(request.id, build_result(request.method, request.accepted))
@@ -302,7 +306,7 @@ class Requests:
             return cancelled_line(request.id, request.method)
         message = "The handler of %s raised an error that can't be sent: %s"
         failed = partial(self._log.log, ERROR, "unsendable", message, request.wire, error=error)
-        return safe_error_line(request.id, wire_error(error, disclose=self.disclose), failed)
+        return safe_error_line(request.id, wire_error(sole, disclose=self.disclose), failed)
 
 
 def _is_end(error: BaseException) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 from pydantic import ValidationError
 
@@ -38,6 +38,22 @@ def wire_error(error: BaseException, *, disclose: bool) -> RequestError:
         return RequestCancelled()
     data = {"exception": type(error).__name__, "text": _text(error)} if disclose else None
     return InternalError(data=data)
+
+
+def sole_error(error: BaseException) -> BaseException:
+    """Return the only error in a group, as a task group raises it; otherwise the error itself.
+
+    Groups may be nested. Cancellations beside the error don't count.
+    """
+    if not isinstance(error, BaseExceptionGroup):
+        return error
+    group = cast("BaseExceptionGroup[BaseException]", error)
+    sole: BaseException | None = group.split(asyncio.CancelledError)[1]
+    while isinstance(sole, BaseExceptionGroup) and len(sole.exceptions) == 1:
+        sole = cast("BaseException", sole.exceptions[0])
+    if sole is None:
+        return asyncio.CancelledError()
+    return group if isinstance(sole, BaseExceptionGroup) else sole
 
 
 def safe_error_line(id: RequestId, error: RequestError, failed: Callable[[Exception], object] | None = None) -> bytes:

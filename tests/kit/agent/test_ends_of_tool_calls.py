@@ -116,6 +116,14 @@ async def test_a_rejection_in_a_task_group_is_one() -> None:
     assert calls[0].rejected
 
 
+async def test_cancellations_beside_a_rejection_in_a_group_do_not_count() -> None:
+    async def act(turn: Turn) -> None:
+        async with turn.tool_call("Read"):
+            raise BaseExceptionGroup("both", [asyncio.CancelledError(), Rejected("Read")])
+
+    assert reason(await updates_of(act)) == "Rejected by the user"
+
+
 @pytest.mark.parametrize(
     ("error", "reason"),
     [

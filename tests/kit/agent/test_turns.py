@@ -192,6 +192,14 @@ async def test_a_cancelled_turn_sends_nothing_more_but_the_ends_of_its_tool_call
         assert [update.session_update for update in talk.updates] == ["tool_call"] * 2 + ["tool_call_update"] * 2
 
 
+async def test_cancellations_beside_the_users_in_a_group_do_not_count() -> None:
+    async def act(turn: Turn) -> None:
+        raise BaseExceptionGroup("both", [asyncio.CancelledError(), ExceptionGroup("one", [TurnCancelled()])])
+
+    async with conversation() as talk:
+        assert await talk.prompt(act) == "cancelled"
+
+
 async def test_an_unknown_session_is_answered_with_its_id() -> None:
     async with conversation() as talk:
         with pytest.raises(RemoteError) as raised:

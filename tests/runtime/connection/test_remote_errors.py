@@ -11,7 +11,7 @@ import pytest
 
 import acp_runtime
 from acp_bindings.v1 import PromptRequest, PromptResponse
-from acp_runtime import MethodNotFound, RemoteError
+from acp_runtime import AuthenticationRequired, ConnectionClosed, MethodNotFound, RemoteError, RequestError
 from tests.support.runtime.peer import Link, PlainAgent, calling, prompt, serving
 
 CLASSES = {
@@ -104,3 +104,58 @@ async def test_rule_13_only_an_agent_with_a_process_has_a_stderr_that_may_say_wh
         with pytest.raises(RemoteError) as caught:
             await call
     assert caught.value.hint == ""
+
+
+def group(*errors: BaseException) -> BaseException:
+    return BaseExceptionGroup("unhandled errors in a TaskGroup", errors)
+
+
+@pytest.mark.parametrize(
+    ("raised", "code"),
+    [
+        (group(AuthenticationRequired()), -32000),
+        (group(group(asyncio.CancelledError()), group(asyncio.CancelledError(), group(RequestError(7, "no")))), 7),
+        (group(asyncio.CancelledError(), group(asyncio.CancelledError())), -32800),
+        (group(AuthenticationRequired(), AuthenticationRequired()), -32603),
+        (group(AuthenticationRequired(), ValueError()), -32603),
+        (group(RemoteError.of(-32000, "of another request")), -32603),
+    ],
+)
+async def test_rule_13_a_group_of_one_error_is_answered_as_that_error(link: Link, raised: Any, code: int) -> None:
+    class Failing(PlainAgent):
+        async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
+            raise raised
+
+        async def ext_request(self, method: str, params: Any) -> Any:
+            raise raised
+
+    async with serving(link, Failing) as peer:
+        for method, params in (("session/prompt", prompt(0)["params"]), ("_acme/x", {})):
+            assert (await peer.call(method, params))["error"]["code"] == code
+
+
+async def test_rule_13_a_group_is_logged_only_if_its_error_is_not_sent(
+    link: Link, caplog: pytest.LogCaptureFixture
+) -> None:
+    ended = ConnectionClosed("The other one ended.")
+    raised = [group(AuthenticationRequired()), group(ValueError("bug")), group(ended)]
+
+    class Failing(PlainAgent):
+        async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
+            raise raised.pop(0)
+
+        async def ext_notification(self, method: str, params: Any) -> None:
+            raise group(ended)
+
+    async with serving(link, Failing) as peer:
+        for _ in range(3):
+            await peer.call("session/prompt", prompt(0)["params"])
+        await peer.send({"method": "_acme/x"})
+        await peer.until_quiet()
+    assert [record.getMessage() for record in caplog.records] == [
+        "The handler of session/prompt failed",
+        "The handler of session/prompt was stopped by the end of a connection: The other one ended.",
+        "The handler of _acme/x was stopped by the end of a connection: The other one ended.",
+    ]
+    assert caplog.records[0].exc_info is not None
+    assert isinstance(caplog.records[0].exc_info[1], BaseExceptionGroup)
