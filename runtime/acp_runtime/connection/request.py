@@ -218,7 +218,8 @@ class Requests:
         try:
             result = await request.handle(request.argument)
             line = self._result_line(request, result)
-            self.state.check_size(request.wire, line)
+            if len(line) > self.state.max_bytes:
+                self.state.refuse_size(request.wire, len(line))
         except GeneratorExit:
             raise  # the handler was abandoned, and its task is thrown away
         # SystemExit and pytest's Failed, too: asyncio would stop the loop or leave the request unanswered.

@@ -42,6 +42,7 @@ class ProtocolState:
 
     Attributes:
         side: this side.
+        max_bytes: the size of the largest message that may be sent.
         profile: its version of the protocol.
         handler: handles its methods; None until the factory has returned it.
         is_open: whether `initialize` was answered.
@@ -51,13 +52,13 @@ class ProtocolState:
 
     def __init__(self, side: Side[Any], options: Options) -> None:
         self.side: Side[Any] = side
+        self.max_bytes: int = options.max_message_bytes
         self.profile: Profile = side.profile
         self.handler: Any = None
         self.is_open: bool = False
         self.peer_capabilities: Any = None
         self.peer_info: Any = None
         self._guards = options.guards
-        self._max_bytes = options.max_message_bytes
         self._advertised_by_peer = side.profile.advertised["client" if side.role == "agent" else "agent"]
         # The peer's message that opened the connection, as plain JSON.
         self._peer: Mapping[str, Any] = {}
@@ -173,14 +174,14 @@ class ProtocolState:
         if places is not None:
             self._forbid_all(f"The result of {method.wire}", places.find_violations(result))
 
-    def check_size(self, wire: str, line: bytes) -> None:
-        """Check the size of a message that is to be sent. `wire` is its method, or that of the request it answers.
+    def refuse_size(self, wire: str, size: int) -> None:
+        """Refuse a message larger than `max_bytes`. `wire` is its method, or that of the request it answers.
 
         Raises:
-            OversizedMessage: if a peer with the same options would refuse it and `Options.guards` is "raise".
+            OversizedMessage: if `Options.guards` is "raise".
         """
-        if len(line) > self._max_bytes and self._guards != "off":
-            self._forbid(errors.OversizedMessage(wire, len(line), self._max_bytes))
+        if self._guards != "off":
+            self._forbid(errors.OversizedMessage(wire, size, self.max_bytes))
 
     def check_extension(self, wire: str) -> None:
         """Check the name of a method that is to be sent as plain JSON.

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from functools import cache, cached_property
 from logging import DEBUG, getLogger
 from typing import Annotated, Any, get_args
@@ -33,7 +34,7 @@ from acp_runtime.jsonrpc.messages import (
     Single,
 )
 from acp_runtime.jsonrpc.results import parse_error, parse_result, plain_result
-from acp_runtime.jsonrpc.strict_json import ANY, is_strict, parse, read, write
+from acp_runtime.jsonrpc.strict_json import ANY, has_surrogates, is_strict, parse, read, write
 from acp_runtime.models.json_values import as_array, as_object
 from acp_runtime.stubs.methods import AnyMethod, Notification, Request
 from acp_runtime.stubs.sides import Side
@@ -79,9 +80,12 @@ class Decoder:
             return self._explain(line)
         built, validate = self._current
         try:
-            frame = read(validate, line)
+            frame = validate(line)
         except Exception:  # a validator of an extension's params may raise any
-            frame = None  # explained below, when the error, which holds the whole message, is freed
+            frame = None  # and free the error, which holds the whole message
+        if frame is None and has_surrogates(line):
+            with suppress(Exception):
+                frame = read(validate, line)
         if frame is None:
             return self._explain(line)
         method = frame.get("method")

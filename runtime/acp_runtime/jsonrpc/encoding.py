@@ -5,7 +5,6 @@ The output is strict JSON: NaN and Infinity raise at any depth, lone surrogates 
 
 from __future__ import annotations
 
-from contextlib import suppress
 from functools import lru_cache, partial
 from typing import Any
 
@@ -14,6 +13,8 @@ from pydantic_core import PydanticSerializationError, from_json
 from acp_runtime.errors import RequestError
 from acp_runtime.jsonrpc.messages import RequestId
 from acp_runtime.jsonrpc.strict_json import ANY, has_replaced_keys, is_strict, read, write
+
+_EF = 0xEF
 
 
 def request_line(id: int, method: str, params: Any) -> bytes:
@@ -77,10 +78,12 @@ def dump(value: Any, serializer: Any = None, by_alias: bool | None = None) -> by
     if serializer is None:
         # Looked up on the instance, because a lookup on the class goes through its metaclass first, which is slower.
         serializer = getattr(value, "__pydantic_serializer__", ANY)
-    line = b""
-    with suppress(ValueError):
-        line = serializer.to_json(value, warnings="error", by_alias=by_alias)
-    if not line or has_replaced_keys(line):
+    try:
+        line: bytes = serializer.to_json(value, warnings="error", by_alias=by_alias)
+    except ValueError:
+        line = b""
+    # The first byte of what replaces surrogates in keys: a one-byte scan rules out most lines.
+    if not line or (_EF in line and has_replaced_keys(line)):
         line = write(partial(serializer.to_json, warnings="error", by_alias=by_alias), value)
     if not is_strict(line) or (line.rfind(b"null") >= 0 and not _is_finite(value, serializer)):
         message = "NaN and Infinity are not JSON and can't be sent; send null or a finite number instead"

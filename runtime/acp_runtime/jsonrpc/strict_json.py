@@ -58,10 +58,15 @@ def read(read_json: Callable[[bytes], Any], line: bytes) -> Any:
     try:
         return read_json(line)
     except ValueError:
-        hidden = re.sub(_ESCAPES, _hide, line, count=_MAX_ESCAPES) if b"\\ud" in line or b"\\uD" in line else line
+        hidden = re.sub(_ESCAPES, _hide, line, count=_MAX_ESCAPES) if has_surrogates(line) else line
         if hidden == line:
             raise
     return _map(restore, read_json(hidden))
+
+
+def has_surrogates(line: bytes) -> bool:
+    """Whether a line may have escaped surrogates, lone or in pairs."""
+    return b"\\ud" in line or b"\\uD" in line
 
 
 def is_strict(line: bytes) -> bool:
@@ -97,7 +102,7 @@ def write(write_json: Callable[[Any], bytes], value: Any) -> bytes:
 
 def has_replaced_keys(line: bytes) -> bool:
     """Whether a line that pydantic-core has written may have keys in which it replaced lone surrogates."""
-    return _REPLACED[0] in line and line.rfind(_REPLACED) >= 0
+    return line.rfind(_REPLACED) >= 0
 
 
 def restore(text: str) -> str:
