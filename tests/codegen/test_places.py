@@ -137,7 +137,7 @@ async def test_a_place_is_checked_in_params_and_results_in_both_directions(
     async with calling(link, lambda _: package.Client(), side=side("CLIENT")) as (agent, peer):
         sent: Any = package.PromptRequest.model_validate({"body": value})
         with pytest.raises(GuardError, match=rf"session/prompt.* (with|in) '?{place}\b"):
-            await agent.request(sent)
+            await asyncio.wait_for(agent.request(sent), 10)
         call = asyncio.create_task(agent.request(package.PromptRequest()))
         await peer.send({"id": (await peer.receive())["id"], "result": {"body": value}})
         await call
@@ -157,7 +157,7 @@ async def test_params_and_results_can_be_unions_themselves(generate: Generate) -
     package = generate(OPENING | request("session/prompt", "Prompt", NOTICE, NOTICE))
     async with calling(LINKS["memory"], lambda _: package.Client(), side=side("CLIENT")) as (agent, peer):
         with pytest.raises(GuardError, match=r"session/prompt with kind\.notice needs"):
-            await agent.request(package.PromptRequestNotice())
+            await asyncio.wait_for(agent.request(package.PromptRequestNotice()), 10)
         call = asyncio.create_task(agent.request(package.PromptRequestText()))
         await peer.send({"id": (await peer.receive())["id"], "result": {"kind": "notice"}})
         assert (await call).kind == "notice"
