@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 
 from acp_bindings.v1 import (
+    CloseSessionRequest,
+    CloseSessionResponse,
     ContentBlockText,
     PlanEntry,
     PromptRequest,
@@ -236,6 +238,15 @@ async def test_a_result_of_a_subclass_is_sent_as_the_declared_class(link: Link) 
     async with serving(link, Tracing) as peer:
         answer = await peer.call("session/prompt", prompt(1)["params"])
         assert answer["result"] == {"stopReason": "end_turn", "_meta": {"a": 1}}
+
+
+async def test_a_result_without_fields_of_its_own_keeps_its_meta(link: Link) -> None:
+    class Closing(PlainAgent):
+        async def session_close(self, request: CloseSessionRequest, /) -> CloseSessionResponse:
+            return CloseSessionResponse(meta={"a": 1})
+
+    async with serving(link, Closing) as peer:
+        assert (await peer.call("session/close", {"sessionId": "s"}))["result"] == {"_meta": {"a": 1}}
 
 
 async def test_rule_13_a_failing_notification_handler_does_not_affect_other_notifications(
