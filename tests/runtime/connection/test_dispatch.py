@@ -22,7 +22,7 @@ from acp_bindings.v1 import (
     SessionUpdatePlan,
 )
 from acp_runtime import AuthenticationRequired, RequestError
-from acp_runtime.jsonrpc.error_responses import explain
+from acp_runtime.jsonrpc.error_responses import explain, summary
 from acp_runtime.jsonrpc.messages import IncomingRequest
 from tests.support.runtime.peer import Link, PlainAgent, PlainClient, calling, prompt, serving, update
 
@@ -120,6 +120,7 @@ def test_rule_12_listed_errors_are_limited_and_counted() -> None:
     assert explained["count"] == 5000
     assert 10 < len(explained["errors"]) <= 100
     assert len(json.dumps(explained)) < 65_536
+    assert 1000 < len(summary(explained, "result")) < 3000
     with pytest.raises(ValidationError) as caught:
         TypeAdapter(dict[str, int]).validate_json('{"a": "x", "b": "x"}')
     assert explain(caught.value, 0).keys() == {"errors"}
