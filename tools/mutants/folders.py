@@ -26,7 +26,7 @@ FOLDERS = [
     "kit/acp_kit/history",
     "kit/acp_kit/local",
 ]
-# These generate models for shapes that the pinned schemas don't have.
+# These generate models and methods for shapes that the pinned schemas don't have.
 _TESTS_OF_MODELS = [
     f"tests/codegen/test_{name}.py" for name in ("optional_fields", "rare_shapes", "tagged_unions", "types")
 ]
@@ -49,7 +49,7 @@ def tests_of(code: str) -> list[str]:
     """Return the tests that should notice a change in a folder or file: in codegen and kit its folder's, and others."""
     root, *parts = code.split("/")
     if root in ("runtime", "generated"):
-        return ["tests/runtime", "tests/generated", *(_TESTS_OF_MODELS if "models" in parts else [])]
+        return ["tests/runtime", "tests/generated", *(_TESTS_OF_MODELS if {"jsonrpc", "models"} & {*parts} else [])]
     inside = parts[1:] if root == "kit" else parts
     folder = Path("tests", root, *inside[:1])
     own = str(folder if (ROOT / folder).is_dir() else folder.parent)

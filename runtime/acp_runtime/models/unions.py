@@ -101,9 +101,9 @@ def _label_members(members: Any, handler: GetCoreSchemaHandler) -> list[tuple[Co
 
 
 def _name(member: Any) -> str:
-    models = [model.__name__ for model in concrete_models(member)]
-    if get_origin(member) is Annotated and not models:
+    if get_origin(member) is Annotated:
         return _name(get_args(member)[0])
+    models = [model.__name__ for model in concrete_models(member)]
     items = [item.__name__ for item in get_args(member) if isinstance(item, type)]
     name = getattr(member, "__name__", "union")
     return " or ".join(models) or (f"{name}[{items[0]}]" if items else str(name))

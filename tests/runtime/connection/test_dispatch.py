@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 
 from acp_bindings.v1 import (
+    CloseSessionRequest,
+    CloseSessionResponse,
     ContentBlockText,
     PlanEntry,
     PromptRequest,
@@ -20,7 +22,7 @@ from acp_bindings.v1 import (
     SessionUpdatePlan,
 )
 from acp_runtime import AuthenticationRequired, RequestError
-from acp_runtime.jsonrpc.error_responses import explain
+from acp_runtime.jsonrpc.error_responses import explain, summary
 from acp_runtime.jsonrpc.messages import IncomingRequest
 from tests.support.runtime.peer import Link, PlainAgent, PlainClient, calling, prompt, serving, update
 
@@ -118,6 +120,7 @@ def test_rule_12_listed_errors_are_limited_and_counted() -> None:
     assert explained["count"] == 5000
     assert 10 < len(explained["errors"]) <= 100
     assert len(json.dumps(explained)) < 65_536
+    assert 1000 < len(summary(explained, "result")) < 3000
     with pytest.raises(ValidationError) as caught:
         TypeAdapter(dict[str, int]).validate_json('{"a": "x", "b": "x"}')
     assert explain(caught.value, 0).keys() == {"errors"}
@@ -236,6 +239,15 @@ async def test_a_result_of_a_subclass_is_sent_as_the_declared_class(link: Link) 
     async with serving(link, Tracing) as peer:
         answer = await peer.call("session/prompt", prompt(1)["params"])
         assert answer["result"] == {"stopReason": "end_turn", "_meta": {"a": 1}}
+
+
+async def test_a_result_without_fields_of_its_own_keeps_its_meta(link: Link) -> None:
+    class Closing(PlainAgent):
+        async def session_close(self, request: CloseSessionRequest, /) -> CloseSessionResponse:
+            return CloseSessionResponse(meta={"a": 1})
+
+    async with serving(link, Closing) as peer:
+        assert (await peer.call("session/close", {"sessionId": "s"}))["result"] == {"_meta": {"a": 1}}
 
 
 async def test_rule_13_a_failing_notification_handler_does_not_affect_other_notifications(

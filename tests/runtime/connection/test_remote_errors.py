@@ -12,6 +12,7 @@ import pytest
 import acp_runtime
 from acp_bindings.v1 import PromptRequest, PromptResponse
 from acp_runtime import AuthenticationRequired, ConnectionClosed, MethodNotFound, RemoteError, RequestError
+from acp_runtime.jsonrpc.error_responses import wire_error
 from tests.support.runtime.peer import Link, PlainAgent, calling, prompt, serving
 
 CLASSES = {
@@ -95,6 +96,14 @@ async def test_rule_13_an_exception_is_disclosed_only_with_disclose_errors(link:
             error = (await peer.call("session/prompt", prompt(1)["params"]))["error"]
             assert error["code"] == -32603
             assert error.get("data") == ({"exception": "ValueError", "text": "a secret"} if disclosed else None)
+
+
+def test_rule_13_an_exception_without_a_text_is_disclosed_by_its_type() -> None:
+    class Silent(Exception):
+        def __str__(self) -> str:
+            raise KeyError
+
+    assert wire_error(Silent(), disclose=True).data == {"exception": "Silent", "text": ""}
 
 
 async def test_rule_13_only_an_agent_with_a_process_has_a_stderr_that_may_say_why(link: Link) -> None:

@@ -155,3 +155,10 @@ def test_rule_5_no_line_after_one_that_is_too_large_is_returned() -> None:
     # A process that exits is read to its end, although reading has paused.
     assert splitter.feed(b"fourth") == []
     assert splitter.end() == []
+
+
+@pytest.mark.parametrize("chunks", [[b"0123456789\nrest"], [b"01234", b"56789\n"], [b"01234", b"56789", b"\n"]])
+def test_rule_5_a_line_of_exactly_the_limit_is_returned(chunks: list[bytes]) -> None:
+    splitter = LineSplitter(10)
+    assert [line for chunk in chunks for line in splitter.feed(chunk)] == [b"0123456789"]
+    assert splitter.too_large is None

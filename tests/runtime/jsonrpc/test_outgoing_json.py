@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict
 from acp_bindings.v1 import ContentBlockText, NewSessionRequest, NewSessionResponse
 from acp_runtime import RequestError
 from acp_runtime.jsonrpc.encoding import dump
+from acp_runtime.jsonrpc.error_responses import safe_error_line
 from tests.support.runtime.peer import Link, PlainAgent, calling, serving
 
 
@@ -124,6 +125,11 @@ async def test_rule_3_nan_passed_by_a_caller_raises_and_nothing_is_sent(link: Li
                 await call
         await agent.ext_notification("_last")
         assert (await peer.receive())["method"] == "_last"
+
+
+def test_rule_13_an_error_that_is_not_json_becomes_an_internal_error() -> None:
+    line = safe_error_line(1, RequestError(1, "m", data=object()))
+    assert json.loads(line)["error"] == {"code": -32603, "message": "Internal error"}
 
 
 def test_rule_30_the_error_for_a_value_that_cannot_be_dumped_omits_it() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from pydantic import BaseModel
@@ -184,21 +184,35 @@ class Place:
     path: str
 
 
+class Size(NamedTuple):
+    """A named tuple of an application, likewise."""
+
+    unit: str
+    value: int
+
+
 class Marked(BaseModel):
     """A model of an application with values of several classes."""
 
     place: Place
     pair: tuple[str, int]
+    size: Size
     names: set[str]
     rest: Any = None
 
 
 async def test_rule_3_surrogates_are_restored_in_dataclasses_tuples_and_sets(link: Link) -> None:
     mark = ExtRequest("_acme/mark", Marked, Marked)
-    value = Marked(place=Place(CUT), pair=(CUT, 1), names={CUT}, rest=[CUT])
+    value = Marked(place=Place(CUT), pair=(CUT, 1), size=Size(CUT, 2), names={CUT}, rest=[CUT])
     async with calling(link) as (agent, peer):
         call = asyncio.create_task(agent.call(mark, value))
         sent = await _receive(peer)
-        assert sent["params"] == {"place": {"path": CUT}, "pair": [CUT, 1], "names": [CUT], "rest": [CUT]}
+        assert sent["params"] == {
+            "place": {"path": CUT},
+            "pair": [CUT, 1],
+            "size": [CUT, 2],
+            "names": [CUT],
+            "rest": [CUT],
+        }
         await peer.send({"id": sent["id"], "result": sent["params"]})
         assert await call == value

@@ -197,6 +197,12 @@ def test_an_instance_of_a_subclass_in_a_list_is_dumped_as_the_declared_class() -
     assert holder.model_dump() == json.loads(holder.model_dump_json()) == {"blocks": [TEXT_JSON]}
 
 
+def test_the_json_schema_of_a_union_names_the_key_of_its_tag() -> None:
+    closed, opened = (TypeAdapter(union).json_schema() for union in (v1.SessionUpdate, v2_draft.SessionUpdate))
+    for schema in (closed, opened["anyOf"][0]):
+        assert schema["discriminator"]["propertyName"] == "sessionUpdate"
+
+
 @pytest.mark.parametrize("mode", ["validation", "serialization"])
 def test_every_model_and_every_union_has_a_json_schema(
     profile: Profile, mode: Literal["validation", "serialization"]

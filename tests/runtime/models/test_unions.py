@@ -54,6 +54,12 @@ def test_a_union_without_a_tag_is_read_as_the_first_member_that_accepts_the_valu
     assert value.model_extra == {"uri": "u"}
 
 
+def test_an_alternative_may_be_a_union_of_scalars() -> None:
+    either: Any = Annotated[list[str] | Annotated[int | str, "either"], FirstMatch]
+    assert TypeAdapter(either).validate_json('["a"]') == ["a"]
+    assert TypeAdapter(either).validate_json("5") == 5
+
+
 @pytest.mark.parametrize("marker", [SkipInvalidItems, NotNull])
 def test_a_marker_for_another_type_is_refused(marker: Any) -> None:
     with pytest.raises(TypeError, match=f"{marker!r} needs a.* found 'str'"):
