@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib
+import re
 import tomllib
 from types import ModuleType
 from typing import Any
@@ -39,6 +40,7 @@ PATH = {**STRING, "description": "The absolute path of the file."}
 TEXT = tagged("kind", "text")
 NOTICE: Schema = {"anyOf": [TEXT, tagged("kind", "notice", **GATED)]}
 INNER: Schema = {"anyOf": [tagged("state", "on"), tagged("state", "off", **GATED)]}
+OPEN: Schema = {"anyOf": [*INNER["anyOf"], other("state", "on", "off") | GATED]}
 OFFERS = {"Offers": model(notices={"type": "boolean"})}
 OPENING = initialize({"clientCapabilities": ref("Offers")}, {"agentCapabilities": ref("Offers")}) | OFFERS
 
@@ -71,6 +73,18 @@ PLACES: dict[str, tuple[Schema, Schema, Any, str]] = {
         {"Part": {"anyOf": [TEXT, tagged("kind", "more", "Inner")]}, "Inner": INNER},
         {"kind": "more", "state": "off"},
         "body.more.off",
+    ),
+    "a member of an open union without a tag in a union": (
+        ref("Part"),
+        {"Part": {"anyOf": [TEXT, {"title": "more", **wraps("Inner")}]}, "Inner": OPEN},
+        {"state": "off"},
+        "body.off",
+    ),
+    "the open member of a union in a union": (
+        ref("Part"),
+        {"Part": {"anyOf": [TEXT, tagged("kind", "more", "Inner")]}, "Inner": OPEN},
+        {"kind": "more", "state": "other"},
+        "body.more.*",
     ),
     "a property of a member": (
         ref("Part"),
@@ -139,7 +153,7 @@ async def test_a_place_is_checked_in_params_and_results_in_both_directions(
     link = LINKS["memory"]
     async with calling(link, lambda _: package.Client(), side=side("CLIENT")) as (agent, peer):
         sent: Any = package.PromptRequest.model_validate({"body": value})
-        with pytest.raises(GuardError, match=rf"session/prompt.* (with|in) '?{place}\b"):
+        with pytest.raises(GuardError, match=rf"session/prompt.* (with|in) '?{re.escape(place)}(?!\w)"):
             await agent.request(sent)
         call = asyncio.create_task(agent.request(package.PromptRequest()))
         await peer.send({"id": (await peer.receive())["id"], "result": {"body": value}})
