@@ -57,6 +57,11 @@ class Field:
         return f"absent(default_factory={self.factory})" if self.factory else ""
 
     @property
+    def is_other_tag(self) -> bool:
+        """Whether it accepts every tag that the union doesn't list."""
+        return any(marker.startswith("OtherThan") for marker in self.markers)
+
+    @property
     def annotation_markers(self) -> str:
         """The markers as source. A required list has no default, so it falls back to an empty list."""
         text = ", ".join(self.markers)
@@ -83,7 +88,7 @@ class Model:
     @property
     def accepts_other_tags(self) -> bool:
         """Whether it is the open member of a union: it accepts every tag that the union doesn't list."""
-        return any(marker.startswith("OtherThan") for field in self.fields for marker in field.markers)
+        return any(field.is_other_tag for field in self.fields)
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Finds the facts about places in messages: in the schema's descriptions, and in `methods.toml`.
 
 A description belongs to a definition, so its facts hold wherever a message contains the definition. Only sentences that
-can't mean anything else are read. All other facts are in `methods.toml`.
+can't mean anything else are read. All other facts are in `methods.toml`, whose capabilities take precedence.
 """
 
 from __future__ import annotations
@@ -22,10 +22,17 @@ from codegen.ir import Method, PlaceFact, Schema
 # "Agents MUST only send this update when the Client advertised [`ClientSessionCapabilities::compaction`]."
 # "Only available when the Agent capabilities indicate `mcp_capabilities.http` is `true`."
 _NEEDS = re.compile(
-    r"\b[Oo]nly (?:send|use|available)\b[^.`]* (?:when|if) the (Agent|Client)\b(?:(?!\bnot\b)[^.`])*`([A-Za-z_.:]+)`"
+    r"(?:(?:Agents|Clients) MUST only (?:send|use) (?:this(?: \w+)?|it)|Only (?:send this|available)) (?:when|if) the "
+    r"(Agent|Client)(?: capabilities)? (?:advertised|advertises|supports|include|indicate) (?:the )?"
+    r"\[?`([A-Za-z_.:]+)`\]?(?: is `true`)?(?: (?:Agent|Client))?(?: capability)?(?:, and SHOULD .*)?\.?"
 )
 # "Must be an absolute path." "Each path must be absolute." "The absolute file path being modified."
-_ABSOLUTE = re.compile(r"\bmust be (?:an )?absolute\b|^(?:an? |the )?absolute (?:\w+ ){0,2}(?:path|directory)\b", re.I)
+_ABSOLUTE = re.compile(
+    r"must be an absolute path\b|(?:(?:each|the) path |paths )must be absolute\b"
+    r"|(?:an? |the )?absolute (?:file |filesystem |working )?(?:path|directory)\b",
+    re.I,
+)
+_NOT_ALWAYS_ABSOLUTE = re.compile(r"\b(?:relative|UR[IL]s?|not|if|when|unless|otherwise|or an?)\b", re.I)
 # "Agents MUST reject a `session/prompt` request with a content block type they do not support with `-32602`."
 _REJECTS = re.compile(r"\b(Agents|Clients)\b[^.]*\bMUST reject (?:a|the)(?: `([a-z/_]+)`)? request\b[^.]*`-32602`")
 _PEER = {"agent": "client", "client": "agent"}
@@ -105,35 +112,34 @@ class PlaceFacts:
         return next_step_for_entry(self._own_tables, PLACES)
 
     def _at(self, place: Place, message: Message, *, checked: bool) -> Iterator[PlaceFact]:
-        path, texts = ".".join(place.path), [" ".join(text.split()) for text in place.texts]
-        stated = self._find_stated(texts, message, checked=checked)
-        listed = self._find_listed(place, message, checked=checked)
-        for capability in dict.fromkeys([*stated, *listed]):
+        path, sentences = ".".join(place.path), [sentence for text in place.texts for sentence in _split(text)]
+        needs = list(self._find_listed(place, message, checked=checked))
+        for capability in needs or self._find_stated(sentences, message, checked=checked):
             yield PlaceFact("Needs", path, capability)
         is_listed = any(entry.get("absolute") for entry in self._entries_of(place))
         if is_listed and not place.is_text:
             text = f"{FILE} says that {path} in {message.method.wire} is an absolute path, but it is not a string."
             raise SchemaError(f"/$defs/{message.definition}", text, next_step=self._next_step)
-        if is_listed or (place.is_text and any(map(_ABSOLUTE.search, texts))):
+        if is_listed or (place.is_text and any(map(_is_absolute, sentences))):
             yield PlaceFact("Absolute", path, rejects=message.is_request and len(place.path) == 1)
-        if place.path[-1] == OTHER and any(_is_rejected(text, message) for text in texts):
+        if place.path[-1] == OTHER and any(_is_rejected(sentence, message) for sentence in sentences):
             yield PlaceFact("Unsupported", path)
 
-    def _find_stated(self, texts: list[str], message: Message, *, checked: bool) -> Iterator[str]:
+    def _find_stated(self, sentences: list[str], message: Message, *, checked: bool) -> Iterator[str]:
         """Yield the capabilities that the descriptions of a place name."""
-        for text in texts:
-            for side, name in _NEEDS.findall(text):
-                if side.lower() != message.receiver:
-                    continue
-                if paths := self._find_paths(message.receiver, name):
-                    yield from paths
-                elif checked:
-                    raise SchemaError(
-                        f"/$defs/{message.definition}",
-                        f"A description in {message.method.wire} says that it needs {name}, which is not a capability "
-                        f"here: {text}",
-                        next_step="Let codegen/data/place_facts.py read this sentence in another way.",
-                    )
+        for match in filter(None, map(_NEEDS.fullmatch, sentences)):
+            side, name = match.groups()
+            if side.lower() != message.receiver:
+                continue
+            if paths := self._find_paths(message.receiver, name):
+                yield from paths
+            elif checked:
+                raise SchemaError(
+                    f"/$defs/{message.definition}",
+                    f"A description in {message.method.wire} says that it needs {name}, which is not a capability "
+                    f"here: {match[0]}",
+                    next_step=f"Add an entry with the right capability to [{self._own_tables}.{PLACES}] of {FILE}.",
+                )
 
     def _find_paths(self, side: str, name: str) -> list[str]:
         """Return the path of a capability that a description names: by its path, or by its definition and property."""
@@ -169,6 +175,16 @@ class PlaceFacts:
         candidates = [entry for _, entry in entries if entry]
         fitting = (entry for entry in candidates if entry.get("needs", "").removesuffix(f".{OTHER}") in known)
         return next(fitting, candidates[0] if candidates else {})
+
+
+def _split(text: str) -> list[str]:
+    """Return the sentences of a description."""
+    return [" ".join(sentence.split()) for sentence in re.split(r"(?<=[.!?])\s+|\n\s*\n", text)]
+
+
+def _is_absolute(sentence: str) -> bool:
+    """Return whether a sentence says that a text is an absolute path."""
+    return bool(_ABSOLUTE.match(sentence)) and not _NOT_ALWAYS_ABSOLUTE.search(sentence)
 
 
 def _is_rejected(text: str, message: Message) -> bool:

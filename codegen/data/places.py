@@ -66,7 +66,7 @@ class Places:
         elif isinstance(definition, Union):
             for member in definition.members:
                 inside = root
-                if definition.tag and (step := self._step_of(member)):
+                if definition.tag and (step := self._step_of(member, definition)):
                     inside = root.step(step).add(self._names(member.name), (member.doc, *self._docs(member.name)))
                     yield replace(inside, path=(wire_name(definition.tag), step))
                 yield from self._in_message(member.name, replace(inside, path=()))
@@ -105,7 +105,7 @@ class Places:
     ) -> Iterator[Place]:
         for member in union.members:
             inside = place
-            if step := self._step_of(member):
+            if step := self._step_of(member, union):
                 inside = place.step(step).add(self._names(member.name), (member.doc, *self._docs(member.name)))
                 yield inside
             definition = self._schema.definitions[member.name]
@@ -122,9 +122,9 @@ class Places:
                 place = place.step(field.tag)
         yield from self._in_model(name, place, around)
 
-    def _step_of(self, member: Member) -> str:
-        models = list(self._schema.concrete_models(member.name))
-        is_other = any(model.accepts_other_tags for model in models)
+    def _step_of(self, member: Member, union: Union) -> str:
+        fields = (self._schema.fields(model.name) for model in self._schema.concrete_models(member.name))
+        is_other = all(any(field.name == union.tag and field.is_other_tag for field in of_model) for of_model in fields)
         return member.tag or (OTHER if is_other else "")
 
     def _names(self, name: str) -> tuple[str, ...]:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import importlib
+import re
+import tomllib
 from types import ModuleType
 from typing import Any
 
 import pytest
 
 from acp_runtime import GuardError
+from codegen.data.facts_file import METHODS_TOML
 from codegen.errors import SchemaError
+from codegen.ir import PlaceFact
 from codegen.regen import read_schema
 from tests.support.codegen.build import (
     STRING,
@@ -36,6 +40,7 @@ PATH = {**STRING, "description": "The absolute path of the file."}
 TEXT = tagged("kind", "text")
 NOTICE: Schema = {"anyOf": [TEXT, tagged("kind", "notice", **GATED)]}
 INNER: Schema = {"anyOf": [tagged("state", "on"), tagged("state", "off", **GATED)]}
+OPEN: Schema = {"anyOf": [*INNER["anyOf"], other("state", "on", "off") | GATED]}
 OFFERS = {"Offers": model(notices={"type": "boolean"})}
 OPENING = initialize({"clientCapabilities": ref("Offers")}, {"agentCapabilities": ref("Offers")}) | OFFERS
 
@@ -68,6 +73,18 @@ PLACES: dict[str, tuple[Schema, Schema, Any, str]] = {
         {"Part": {"anyOf": [TEXT, tagged("kind", "more", "Inner")]}, "Inner": INNER},
         {"kind": "more", "state": "off"},
         "body.more.off",
+    ),
+    "a member of an open union without a tag in a union": (
+        ref("Part"),
+        {"Part": {"anyOf": [TEXT, {"title": "more", **wraps("Inner")}]}, "Inner": OPEN},
+        {"state": "off"},
+        "body.off",
+    ),
+    "the open member of a union in a union": (
+        ref("Part"),
+        {"Part": {"anyOf": [TEXT, tagged("kind", "more", "Inner")]}, "Inner": OPEN},
+        {"kind": "more", "state": "other"},
+        "body.more.*",
     ),
     "a property of a member": (
         ref("Part"),
@@ -136,7 +153,7 @@ async def test_a_place_is_checked_in_params_and_results_in_both_directions(
     link = LINKS["memory"]
     async with calling(link, lambda _: package.Client(), side=side("CLIENT")) as (agent, peer):
         sent: Any = package.PromptRequest.model_validate({"body": value})
-        with pytest.raises(GuardError, match=rf"session/prompt.* (with|in) '?{place}\b"):
+        with pytest.raises(GuardError, match=rf"session/prompt.* (with|in) '?{re.escape(place)}(?!\w)"):
             await asyncio.wait_for(agent.request(sent), 10)
         call = asyncio.create_task(agent.request(package.PromptRequest()))
         await peer.send({"id": (await peer.receive())["id"], "result": {"body": value}})
@@ -181,6 +198,16 @@ def test_a_description_that_names_no_capability_stops_the_generator(generate: Ge
         generate(prompting(ref("Part"), {"Part": model() | {"description": text}}))
 
 
+def test_the_capability_of_an_entry_takes_precedence_over_the_description() -> None:
+    text = "Clients MUST only send this when the Agent advertises `notes`."
+    table = tomllib.loads(METHODS_TOML.read_text("utf-8"))
+    table["v1"]["places"]["PromptRequest.body"] = {"needs": "agentCapabilities.notices"}
+    params = model(body={**STRING, "description": text})
+    raw = acp_schema(OPENING | request("session/prompt", "Prompt", params))
+    facts = {method.wire: method.params_facts for method in read_schema(raw, "v1", table).methods}
+    assert facts["session/prompt"] == (PlaceFact("Needs", "body", "agentCapabilities.notices"),)
+
+
 def test_members_without_a_tag_that_differ_in_a_fact_stop_the_generator(generate: Generate) -> None:
     part = {"anyOf": [{"title": "a", **wraps("File")}, {"title": "b", **wraps("Name")}]}
     definitions = {"Part": part, "File": model(["path"], path=PATH), "Name": model(["path"], path=STRING)}
@@ -194,7 +221,18 @@ def test_members_without_a_tag_that_differ_in_a_fact_stop_the_generator(generate
         "No Client capability is required.",
         "Only sent by agents that advertise the `notices` capability.",
         "Only use this when the Agent does not advertise the `notices` capability.",
+        "Clients MUST NOT only send this when the Agent advertises `notices`.",
+        "Clients MUST only send this when the Agent advertises `notices` or `agentCapabilities`.",
+        "Clients MUST only send more than one when the Agent advertises `notices`.",
+        "Only available when the Agent lacks `notices`.",
+        "Only available when the Agent never advertised `notices`.",
         "The path may be absolute or relative to `cwd`.",
+        "Absolute or relative path.",
+        "An absolute path is not required.",
+        "Must be absolute or relative to `cwd`.",
+        "Must be an absolute path or a `file:` URI.",
+        "Must be an absolute URL.",
+        "Path relative to `cwd`, which must be absolute.",
         "Every path in the text MUST be absolute, including those in `rename from`.",
     ],
 )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from codegen.data.place_facts import find_messages
 from codegen.data.places import Place, Places
 from codegen.data.resolve import ADVERTISED_IN, find_capability_paths
 from codegen.ir import Method, PlaceFact, Schema
@@ -88,10 +87,9 @@ def find_gates(old: Schema, new: Schema) -> dict[str, str]:
     gates: dict[str, set[str]] = {}
     places = Places(new)
     for method in new.methods:
-        for message in find_messages(method):
-            facts = method.result_facts if message.definition == method.result else method.params_facts
+        for definition, facts in ((method.params, method.params_facts), (method.result or "", method.result_facts)):
             needs = {fact.place: fact.capability for fact in facts if fact.capability and fact.capability not in known}
-            for place in places.find(message.definition):
+            for place in places.find(definition):
                 around = (".".join(place.path[: length + 1]) for length in range(len(place.path)))
                 gate = next((needs[path] for path in around if needs.get(path)), "")
                 for key in place.keys:

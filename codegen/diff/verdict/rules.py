@@ -53,8 +53,8 @@ RULES: dict[str, Rule] = {
     "method-needs-gained": Rule("A part of the method's messages requires a capability now.", "SRRSS"),
     "method-needs-lost": Rule("A part of the method's messages no longer requires a capability.", "RSSSS"),
     "method-needs-changed": Rule("The capability that a part of the method's messages requires changed.", "RRRSS"),
-    "method-absolute-gained": Rule("A path in the method's messages must be absolute now.", "SSRSS"),
-    "method-absolute-lost": Rule("A path in the method's messages may be relative now."),
+    "method-absolute-gained": Rule("A path in the method's messages must be absolute now.", "SRRSS"),
+    "method-absolute-lost": Rule("A path in the method's messages may be relative now.", "RSSSS"),
     "method-unsupported-gained": Rule("A part of the method's messages is rejected now.", "SRSSS"),
     "method-unsupported-lost": Rule("A part of the method's messages is no longer rejected.", "RSSSS"),
     # Facts about methods

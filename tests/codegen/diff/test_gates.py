@@ -124,9 +124,10 @@ def test_what_old_peers_may_have_advertised_breaks_them() -> None:
     assert "needs" not in finding.after
 
 
-def test_what_is_also_sent_without_the_capability_breaks_old_peers() -> None:
+@pytest.mark.parametrize("side", ["client", "both", "protocol"])
+def test_what_is_also_sent_without_the_capability_breaks_old_peers(side: str) -> None:
     old, new, _ = GATED["a member that is sent to the agent"]
-    also = notification("session/update", "Session", "client", model(update=wraps("Block")))
+    also = notification("other/update", "Other", side, model(update=wraps("Block")))
     assert added(advertising() | old | also, advertising("notices") | new | also).verdicts.old_peer is BREAKING
 
 
