@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from acp_runtime.connection import Connection, run
 from acp_runtime.connection.interfaces import ByteSource, ByteWriter
 from acp_runtime.options import DEFAULT_OPTIONS, Options
-from acp_runtime.shielded_waits import ShieldedWaits
+from acp_runtime.shielded_waits import ShieldedWaits, can_await
 from acp_runtime.stubs.roles import Handler
 from acp_runtime.stubs.sides import Side
 from acp_runtime.transports.memory import MemoryPipe
@@ -223,8 +223,7 @@ async def running(
     try:
         yield connection.remote
     finally:
-        if isinstance(sys.exception(), GeneratorExit):
-            # The event loop has ended: nothing more can be awaited.
+        if not can_await(sys.exception()):
             with suppress(RuntimeError):
                 task.cancel()
         else:
