@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import acp_bindings
-from acp_runtime import Options
+from acp_runtime import AuthenticationRequired, Options
 from tests.support.runtime.any_profile import agent_of
 from tests.support.runtime.peer import Peer, line
 from tests.support.runtime.queue_transport import PeerEnd, QueueTransport, queue_transports
@@ -246,21 +246,38 @@ async def test_an_agent_ends_when_its_client_leaves_without_initialize() -> None
     assert transport.closed == 1
 
 
+class Stop(BaseException):
+    """Not an Exception, as pytest's own errors aren't."""
+
+
 @pytest.mark.parametrize("leaves", [False, True])
-async def test_what_a_factory_raises_ends_the_connection_and_is_raised(leaves: bool) -> None:
+@pytest.mark.parametrize(
+    ("error", "code", "is_logged"),
+    [
+        (ZeroDivisionError(), -32603, False),
+        (AuthenticationRequired(), -32000, False),
+        (asyncio.CancelledError(), -32800, True),
+        (Stop(), -32603, True),
+    ],
+    ids=repr,
+)
+async def test_what_a_factory_raises_answers_the_client_and_is_raised(
+    leaves: bool, error: BaseException, code: int, is_logged: bool, caplog: pytest.LogCaptureFixture
+) -> None:
     calls = list[Any]()
 
     def fail(proxy: Any) -> Any:
         calls.append(proxy)
-        raise ZeroDivisionError
+        raise error
 
-    with pytest.raises(ZeroDivisionError):
+    with pytest.raises(type(error)):
         async with serving(factories={"v1": telling("v1"), "v2_draft": fail}) as (peer, transport):
             peer.writer.write(line(request(params=V2)) * 2)
             if leaves:
                 await peer.end()
-            assert await peer.rest() == []
+            assert [answer["error"]["code"] for answer in await peer.rest()] == [code]
     assert (transport.closed, len(calls)) == (1, 1)
+    assert [record.getMessage() for record in caplog.records] == ["The factory of the agent failed"] * is_logged
 
 
 @pytest.mark.parametrize("profiles", [(), ("v1", "v1_unstable"), ("v2_draft", "v1", "v2_draft_unstable")])

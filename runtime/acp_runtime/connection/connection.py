@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from logging import ERROR, getLogger
 from typing import Any
 
 from acp_runtime.connection.call import Calls, InstrumentedCalls
@@ -16,9 +17,12 @@ from acp_runtime.connection.request import Requests
 from acp_runtime.connection.session import Sessions
 from acp_runtime.connection.state import ProtocolState
 from acp_runtime.connection.writer import Writer
+from acp_runtime.logs import log
 from acp_runtime.options import Options
 from acp_runtime.stubs.roles import Handler
 from acp_runtime.stubs.sides import Side
+
+_logger = getLogger(__name__)
 
 
 class Connection:
@@ -100,7 +104,13 @@ class Connection:
             requests=self.requests,
         )
         self.remote: Any = side.remote(self.calls)
-        state.handler = side.make_handler(factory, self.remote)
+        try:
+            state.handler = side.make_handler(factory, self.remote)
+        except Exception:
+            raise
+        except BaseException as error:  # such as CancelledError, which nothing else may report
+            log(_logger, ERROR, "The factory of the %s failed", side.role, error=error)
+            raise
         self.dispatch: Dispatch = Dispatch(
             state=state,
             options=self.options,
