@@ -16,7 +16,7 @@ from acp_runtime.connection.state import version_in
 from acp_runtime.errors import InvalidParams, InvalidRequest, ParseError, UnsupportedProtocolVersion
 from acp_runtime.jsonrpc.decoding import decoder_of
 from acp_runtime.jsonrpc.error_responses import sole_error, wire_error
-from acp_runtime.jsonrpc.messages import Batch, IncomingRequest, Refused
+from acp_runtime.jsonrpc.messages import Batch, IncomingRequest, Message, Refused
 from acp_runtime.jsonrpc.strict_json import ANY, parse, write
 from acp_runtime.models.json_values import as_object
 from acp_runtime.options import Options
@@ -91,12 +91,16 @@ class _Opening:
         read = decoder_of(side).decode(line)
         if isinstance(read, Refused):
             return Refused(read.id, read.error)
+        return self._begin(side, factory, line, read)
+
+    def _begin(self, side: Side[Any], factory: Callable[[Any], Any], line: bytes, read: Message) -> Refused | None:
+        """Make the handler and pass an opening request on to it. Return a refusal if the factory fails."""
         try:
             self._connection.begin(side, factory)
         except BaseException as error:  # it would be lost in a callback of the event loop
             self.failure = error
             self._connection.lifecycle.stop("The factory has failed.")
             disclose = self._connection.options.disclose_errors
-            return Refused(read.id, wire_error(sole_error(error), disclose=disclose))
+            return Refused(getattr(read, "id", None), wire_error(sole_error(error), disclose=disclose))
         self._connection.dispatch.receive(line, read)
         return None
