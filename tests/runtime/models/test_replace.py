@@ -75,7 +75,7 @@ def test_unknown_keys_are_kept_also_those_named_like_an_attribute(change: Change
     assert link == ContentBlockResourceLink.model_validate({**wire, "name": "b", "mimeType": "text/plain"})
 
 
-@pytest.mark.parametrize("options", ([], [{"value": 1}], None))
+@pytest.mark.parametrize("options", [[], [{"value": 1}], None])
 def test_a_list_that_leniency_has_emptied_stays_empty(change: Change, options: Any) -> None:
     wire = {"groupId": "g", "name": "G", "options": options, "own": 1}
     group = SessionConfigSelectGroup.model_validate(wire)
