@@ -17,7 +17,7 @@ from acp_runtime.connection import Connection, run
 from acp_runtime.connection.interfaces import ByteSource, ByteWriter
 from acp_runtime.options import DEFAULT_OPTIONS, Options
 from acp_runtime.shielded_waits import ShieldedWaits, can_await
-from acp_runtime.stubs.roles import Handler
+from acp_runtime.stubs.roles import Handler, explain_positional
 from acp_runtime.stubs.sides import Side
 from acp_runtime.transports.memory import MemoryPipe
 from acp_runtime.transports.transport import StreamTransport, Transport, TransportEnd
@@ -222,6 +222,9 @@ async def running(
     closing = process.closing if process else ShieldedWaits()
     try:
         yield connection.remote
+    except TypeError as error:
+        explain_positional(error)
+        raise
     finally:
         if not can_await(sys.exception()):
             with suppress(RuntimeError):
