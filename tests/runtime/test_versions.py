@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 import acp_bindings
+import acp_bindings.v1
 from acp_runtime import AuthenticationRequired, Options
 from tests.support.runtime.any_profile import agent_of
 from tests.support.runtime.peer import Peer, line
@@ -252,17 +253,24 @@ class Stop(BaseException):
 
 @pytest.mark.parametrize("leaves", [False, True])
 @pytest.mark.parametrize(
-    ("error", "code", "is_logged"),
+    ("error", "raised", "code", "is_logged"),
     [
-        (ZeroDivisionError(), -32603, False),
-        (AuthenticationRequired(), -32000, False),
-        (asyncio.CancelledError(), -32800, True),
-        (Stop(), -32603, True),
+        (ZeroDivisionError(), ZeroDivisionError, -32603, False),
+        (AuthenticationRequired(), AuthenticationRequired, -32000, False),
+        (asyncio.CancelledError(), RuntimeError, -32603, True),
+        (Stop(), Stop, -32603, True),
     ],
     ids=repr,
 )
+@pytest.mark.parametrize("profiles", [["v1"], ["v1", "v2_draft"]], ids=len)
 async def test_what_a_factory_raises_answers_the_client_and_is_raised(
-    leaves: bool, error: BaseException, code: int, is_logged: bool, caplog: pytest.LogCaptureFixture
+    profiles: list[str],
+    leaves: bool,
+    error: BaseException,
+    raised: type[BaseException],
+    code: int,
+    is_logged: bool,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     calls = list[Any]()
 
@@ -270,14 +278,29 @@ async def test_what_a_factory_raises_answers_the_client_and_is_raised(
         calls.append(proxy)
         raise error
 
-    with pytest.raises(type(error)):
-        async with serving(factories={"v1": telling("v1"), "v2_draft": fail}) as (peer, transport):
+    factories = {profile: telling(profile) for profile in profiles} | {profiles[-1]: fail}
+    with pytest.raises(raised):
+        async with serving(factories=factories) as (peer, transport):
             peer.writer.write(line(request(params=V2)) * 2)
             if leaves:
                 await peer.end()
             assert [answer["error"]["code"] for answer in await peer.rest()] == [code]
     assert (transport.closed, len(calls)) == (1, 1)
     assert [record.getMessage() for record in caplog.records] == ["The factory of the agent failed"] * is_logged
+
+
+async def test_serving_one_profile_answers_what_the_client_has_sent_if_the_factory_raises() -> None:
+    def fail(_: Any) -> Any:
+        raise AuthenticationRequired
+
+    ours, theirs = queue_transports()
+    async with PeerEnd(theirs, 2) as end:
+        peer = Peer(end, end)
+        await peer.send(request(params=V1), request("session/new", id=2))
+        with pytest.raises(AuthenticationRequired):
+            await acp_bindings.v1.serve(fail, ours)
+        assert [(answer["id"], answer["error"]["code"]) for answer in await peer.rest()] == [(1, -32000), (2, -32000)]
+    assert ours.closed == 1
 
 
 @pytest.mark.parametrize("profiles", [(), ("v1", "v1_unstable"), ("v2_draft", "v1", "v2_draft_unstable")])

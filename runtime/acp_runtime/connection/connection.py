@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from asyncio import CancelledError
 from collections.abc import Callable
 from logging import ERROR, getLogger
 from typing import Any
@@ -37,7 +38,7 @@ class Connection:
         process: the subprocess at the other end, if there is one.
 
     Raises:
-        BaseException: what the factory raises; the writer is closed then.
+        BaseException: what the factory raises; nothing was read or written then.
 
     Attributes:
         remote: the proxy for the other side.
@@ -66,11 +67,7 @@ class Connection:
             limits=self.limits,
             tasks=self.tasks,
         )
-        try:
-            self.begin(side, factory)
-        except BaseException:
-            writer.abort()
-            raise
+        self.begin(side, factory)
         self.reader.start()
 
     def begin(self, side: Side[Any], factory: Callable[[Any], Handler]) -> None:
@@ -108,8 +105,10 @@ class Connection:
             state.handler = side.make_handler(factory, self.remote)
         except Exception:
             raise
-        except BaseException as error:  # such as CancelledError, which nothing else may report
+        except BaseException as error:
             log(_logger, ERROR, "The factory of the %s failed", side.role, error=error)
+            if isinstance(error, CancelledError):  # nothing was cancelled, and nobody would report it
+                raise RuntimeError("The factory raised CancelledError.") from error
             raise
         self.dispatch: Dispatch = Dispatch(
             state=state,

@@ -281,10 +281,10 @@ async def test_a_factory_that_makes_no_handler_is_an_error_at_once(factory: Any,
 
 
 async def test_a_request_object_as_an_argument_says_to_pass_keywords() -> None:
-    request: Any = InitializeRequest(protocol_version=1)
     with pytest.raises(TypeError, match=r"were given: pass keywords\. `request\(\.\.\.\)`"):
         async with connect_in_process(PlainAgent, PlainClient) as agent:
-            await agent.initialize(request)
+            proxy: Any = agent
+            await proxy.initialize(InitializeRequest(protocol_version=1))
 
 
 async def test_a_request_object_as_an_argument_of_a_handlers_call_is_explained_in_the_log(
@@ -292,8 +292,8 @@ async def test_a_request_object_as_an_argument_of_a_handlers_call_is_explained_i
 ) -> None:
     class Positional(PlainAgent):
         async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
-            update: Any = request
-            await self.client.session_update(update, session_id=request.session_id)
+            client: Any = self.client
+            await client.session_update(request, session_id=request.session_id)
             raise AssertionError
 
     async with serving(link, Positional) as peer:
