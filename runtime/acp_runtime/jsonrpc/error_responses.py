@@ -48,12 +48,13 @@ def sole_error(error: BaseException) -> BaseException:
     if not isinstance(error, BaseExceptionGroup):
         return error
     group = cast("BaseExceptionGroup[BaseException]", error)
-    sole: BaseException | None = group.split(asyncio.CancelledError)[1]
-    while isinstance(sole, BaseExceptionGroup) and len(sole.exceptions) == 1:
-        sole = cast("BaseException", sole.exceptions[0])
-    if sole is None:
+    rest = group.split(asyncio.CancelledError)[1]
+    if rest is None:
         return asyncio.CancelledError()
-    return group if isinstance(sole, BaseExceptionGroup) else sole
+    if len(rest.exceptions) > 1:
+        return error
+    sole = sole_error(rest.exceptions[0])
+    return error if isinstance(sole, BaseExceptionGroup) else sole
 
 
 def safe_error_line(id: RequestId, error: RequestError, failed: Callable[[Exception], object] | None = None) -> bytes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 from acp_runtime.stubs.extensions import Handled, handled_method
 from acp_runtime.stubs.methods import AnyMethod, Notification, Profile, Request, Role
@@ -41,8 +41,9 @@ class Side(Generic[RemoteT]):
             TypeError: if it is a handler instead of a factory, or returns something else than a handler of this side,
                 such as one of the other side, or None.
         """
-        if isinstance(factory, Handler) and not callable(factory):
-            name = type(factory).__name__
+        given = cast("object", factory)
+        if isinstance(given, Handler) and not callable(given):
+            name = type(given).__name__
             raise TypeError(
                 f"Pass the class {name} itself, or a function that returns an instance, not the instance {name}(...). "
                 "It is called with the proxy for the peer."
