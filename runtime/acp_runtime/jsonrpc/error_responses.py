@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 from pydantic import ValidationError
@@ -51,10 +51,9 @@ def sole_error(error: BaseException) -> BaseException:
     rest = group.split(asyncio.CancelledError)[1]
     if rest is None:
         return asyncio.CancelledError()
-    if len(rest.exceptions) > 1:
-        return error
-    sole = sole_error(rest.exceptions[0])
-    return error if isinstance(sole, BaseExceptionGroup) else sole
+    errors: Sequence[BaseException] = rest.exceptions
+    sole = sole_error(errors[0]) if len(errors) == 1 else rest
+    return group if isinstance(sole, BaseExceptionGroup) else sole
 
 
 def safe_error_line(id: RequestId, error: RequestError, failed: Callable[[Exception], object] | None = None) -> bytes:
