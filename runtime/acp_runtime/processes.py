@@ -104,10 +104,10 @@ class ProcessGroup:
 
             self._job = open_job(popen.pid)
         self._end = finalize(self, _end, popen, self._job)
-        close_in_children(self)
         _ignore_ctrl_c_at_exit()
         self._loop = asyncio.get_running_loop()
         self.exited: asyncio.Future[None] = self._loop.create_future()
+        close_in_children(self)
         Thread(target=_wait, args=(popen, ref(self), on_exit), name="acp-wait", daemon=True).start()
 
     @property
