@@ -15,9 +15,12 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from acp_runtime.connection import Connection, run
 from acp_runtime.connection.interfaces import ByteSource, ByteWriter
+from acp_runtime.jsonrpc.decoding import decoder_of
+from acp_runtime.jsonrpc.error_responses import sole_error, wire_error
+from acp_runtime.jsonrpc.messages import IncomingRequest, Refused
 from acp_runtime.options import DEFAULT_OPTIONS, Options
-from acp_runtime.shielded_waits import ShieldedWaits
-from acp_runtime.stubs.roles import Handler
+from acp_runtime.shielded_waits import ShieldedWaits, can_await
+from acp_runtime.stubs.roles import Handler, explain_positional
 from acp_runtime.stubs.sides import Side
 from acp_runtime.transports.memory import MemoryPipe
 from acp_runtime.transports.transport import StreamTransport, Transport, TransportEnd
@@ -61,7 +64,7 @@ class Connector(Generic[AgentT, ClientT, RemoteAgentT, RemoteClientT]):
             SystemExit: Stdout can't be written although the client is still there, for example because
                 the disk is full. The message goes to stderr, and the exit code is 1.
         """
-        await on_stdio(lambda reader, writer: run(Connection(self._agent, factory, reader, writer, options)))
+        await on_stdio(lambda reader, writer: _serve(self._agent, factory, reader, writer, options))
 
     def spawn_agent(
         self,
@@ -184,7 +187,7 @@ class Connector(Generic[AgentT, ClientT, RemoteAgentT, RemoteClientT]):
             options: How the connection behaves.
         """
         async with TransportEnd(transport, options.flush_deadline) as end:
-            await run(Connection(self._agent, factory, end, end, options))
+            await _serve(self._agent, factory, end, end, options)
 
     def connect(
         self,
@@ -207,6 +210,41 @@ class Connector(Generic[AgentT, ClientT, RemoteAgentT, RemoteClientT]):
         return _within(end, lambda opened: running(self._client, client_factory, opened, opened, options))
 
 
+async def _serve(
+    side: Side[RemoteT],
+    factory: Callable[[RemoteT], Handler],
+    source: ByteSource,
+    writer: ByteWriter,
+    options: Options,
+) -> None:
+    """Run a connection until the peer leaves. If the factory fails, answer what the peer has sent, and raise."""
+    try:
+        connection = Connection(side, factory, source, writer, options)
+    except BaseException as error:
+        await _refuse_all(side, error, source, writer, options)
+        raise
+    await run(connection)
+
+
+async def _refuse_all(
+    side: Side[Any], error: BaseException, source: ByteSource, writer: ByteWriter, options: Options
+) -> None:
+    """Answer the peer's requests with an error until one has come, for at most `Options.eof_grace`."""
+    refusal = wire_error(sole_error(error), disclose=options.disclose_errors)
+    connection = Connection(side, lambda _: Handler(), source, writer, options)
+    decode = decoder_of(side).decode
+
+    def refuse(line: bytes) -> None:
+        message = decode(line)
+        if isinstance(message, (IncomingRequest, Refused)):
+            connection.dispatch.receive(line, Refused(message.id, refusal))
+            connection.stop()
+
+    connection.reader.receive = refuse
+    asyncio.get_running_loop().call_later(options.eof_grace, connection.stop)
+    await run(connection)
+
+
 @asynccontextmanager
 async def running(
     side: Side[RemoteT],
@@ -217,14 +255,20 @@ async def running(
     process: Process | None = None,
 ) -> AsyncGenerator[RemoteT]:
     """Run a connection until the block ends. Yield the proxy for the other side."""
-    connection = Connection(side, factory, source, writer, options, process)
+    try:
+        connection = Connection(side, factory, source, writer, options, process)
+    except BaseException:
+        writer.abort()
+        raise
     task = asyncio.create_task(run(connection), name=f"acp-{side.role}")
     closing = process.closing if process else ShieldedWaits()
     try:
         yield connection.remote
+    except TypeError as error:
+        explain_positional(error)
+        raise
     finally:
-        if isinstance(sys.exception(), GeneratorExit):
-            # The event loop has ended: nothing more can be awaited.
+        if not can_await(sys.exception()):
             with suppress(RuntimeError):
                 task.cancel()
         else:

@@ -24,6 +24,7 @@ from threading import Thread
 from typing import Any, cast
 from weakref import finalize, ref
 
+from acp_runtime.forks import close_in_children
 from acp_runtime.logs import log
 
 _logger = getLogger(__name__)
@@ -102,10 +103,11 @@ class ProcessGroup:
             from acp_runtime.windows_jobs import open_job
 
             self._job = open_job(popen.pid)
-        self._end = finalize(self, _end, popen, self._job, os.getpid())
+        self._end = finalize(self, _end, popen, self._job)
         _ignore_ctrl_c_at_exit()
         self._loop = asyncio.get_running_loop()
         self.exited: asyncio.Future[None] = self._loop.create_future()
+        close_in_children(self)
         Thread(target=_wait, args=(popen, ref(self), on_exit), name="acp-wait", daemon=True).start()
 
     @property
@@ -128,6 +130,13 @@ class ProcessGroup:
     def end_now(self) -> None:
         """Kill all processes of the group. Needs no event loop."""
         self._end()
+
+    def close_in_child(self) -> None:
+        """Leave the processes to the parent of a forked child."""
+        self._end.detach()
+        self.has_status = False
+        with suppress(RuntimeError):  # the event loop is closed
+            self._loop.call_soon_threadsafe(self._exited)
 
     def _exited(self) -> None:
         self.is_gone()
@@ -169,11 +178,10 @@ def _wait_for_status(popen: subprocess.Popen[bytes]) -> bool:
     return popen.wait() != 0 or has_status
 
 
-def _end(popen: subprocess.Popen[bytes], job: Any, process_id: int) -> None:
-    if os.getpid() == process_id:  # not at the exit of a forked child
-        _signal(popen, job, "SIGKILL")
-        with suppress(subprocess.TimeoutExpired):
-            popen.wait(_KILL_DEADLINE)
+def _end(popen: subprocess.Popen[bytes], job: Any) -> None:
+    _signal(popen, job, "SIGKILL")
+    with suppress(subprocess.TimeoutExpired):
+        popen.wait(_KILL_DEADLINE)
 
 
 def _signal(popen: subprocess.Popen[bytes], job: Any, name: str) -> None:

@@ -15,6 +15,18 @@ _MAX_SECONDS = (inf, 0.5, 0.1, 0.0)
 _FIRST_PAUSE, _LAST_PAUSE = 0.001, 0.05
 
 
+def can_await(error: BaseException | None) -> bool:
+    """Return whether a block that ends, with an error or without one, can await something.
+
+    It can't if its event loop has ended, or in a forked child.
+    """
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return not isinstance(error, GeneratorExit)
+
+
 class ShieldedWaits:
     """Waits while something is closed. Cancelling the waiting task shortens the waits, but ends none.
 

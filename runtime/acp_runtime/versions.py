@@ -15,7 +15,8 @@ from acp_runtime.connection.interfaces import ByteSource, ByteWriter
 from acp_runtime.connection.state import version_in
 from acp_runtime.errors import InvalidParams, InvalidRequest, ParseError, UnsupportedProtocolVersion
 from acp_runtime.jsonrpc.decoding import decoder_of
-from acp_runtime.jsonrpc.messages import Batch, IncomingRequest, Refused
+from acp_runtime.jsonrpc.error_responses import sole_error, wire_error
+from acp_runtime.jsonrpc.messages import Batch, IncomingRequest, Message, Refused
 from acp_runtime.jsonrpc.strict_json import ANY, parse, write
 from acp_runtime.models.json_values import as_object
 from acp_runtime.options import Options
@@ -37,24 +38,30 @@ async def serve(served: Sequence[Served], source: ByteSource, writer: ByteWriter
         options: the options of the connection.
     """
     connection = Connection(served[0][0], lambda _: Handler(), source, writer, options)
-    connection.reader.receive = _Opening(connection, served).receive
+    opening = _Opening(connection, served)
+    connection.reader.receive = opening.receive
     await run(connection)
-    if connection.lifecycle.stopped.done():
-        connection.lifecycle.stopped.result()  # raises what the factory raised
+    if opening.failure is not None:
+        raise opening.failure
 
 
 class _Opening:
-    """Receives the lines of a connection in place of its `Dispatch`, until one of them opens it."""
+    """Receives the lines of a connection in place of its `Dispatch`, until one of them opens it.
+
+    Attributes:
+        failure: what the factory raised, which ends the connection.
+    """
 
     def __init__(self, connection: Connection, served: Sequence[Served]) -> None:
         self._connection = connection
         self._served = served
         self._side = side = served[0][0]
         self._decode = decoder_of(side).decode
+        self.failure: BaseException | None = None
 
     def receive(self, line: bytes) -> None:
         """Refuse a message, unless it opens the connection. The next ones go to the dispatch that is made for it."""
-        if self._connection.lifecycle.stopped.done():  # the factory has raised
+        if self.failure is not None:
             return
         message = self._decode(line)
         if isinstance(message, Batch):
@@ -84,9 +91,16 @@ class _Opening:
         read = decoder_of(side).decode(line)
         if isinstance(read, Refused):
             return Refused(read.id, read.error)
+        return self._begin(side, factory, line, read)
+
+    def _begin(self, side: Side[Any], factory: Callable[[Any], Any], line: bytes, read: Message) -> Refused | None:
+        """Make the handler and pass an opening request on to it. Return a refusal if the factory fails."""
         try:
             self._connection.begin(side, factory)
-            self._connection.dispatch.receive(line, read)
-        except Exception as error:
-            self._connection.lifecycle.stopped.set_exception(error)
+        except BaseException as error:  # it would be lost in a callback of the event loop
+            self.failure = error
+            self._connection.lifecycle.stop("The factory has failed.")
+            disclose = self._connection.options.disclose_errors
+            return Refused(getattr(read, "id", None), wire_error(sole_error(error), disclose=disclose))
+        self._connection.dispatch.receive(line, read)
         return None

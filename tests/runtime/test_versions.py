@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 
 import acp_bindings
-from acp_runtime import Options
+import acp_bindings.v1
+from acp_runtime import AuthenticationRequired, Options
 from tests.support.runtime.any_profile import agent_of
 from tests.support.runtime.peer import Peer, line
 from tests.support.runtime.queue_transport import PeerEnd, QueueTransport, queue_transports
@@ -246,21 +247,60 @@ async def test_an_agent_ends_when_its_client_leaves_without_initialize() -> None
     assert transport.closed == 1
 
 
+class Stop(BaseException):
+    """Not an Exception, as pytest's own errors aren't."""
+
+
 @pytest.mark.parametrize("leaves", [False, True])
-async def test_what_a_factory_raises_ends_the_connection_and_is_raised(leaves: bool) -> None:
+@pytest.mark.parametrize(
+    ("error", "raised", "code", "is_logged"),
+    [
+        (ZeroDivisionError(), ZeroDivisionError, -32603, False),
+        (AuthenticationRequired(), AuthenticationRequired, -32000, False),
+        (asyncio.CancelledError(), RuntimeError, -32603, True),
+        (Stop(), Stop, -32603, True),
+    ],
+    ids=repr,
+)
+@pytest.mark.parametrize("profiles", [["v1"], ["v1", "v2_draft"]], ids=len)
+async def test_what_a_factory_raises_answers_the_client_and_is_raised(
+    profiles: list[str],
+    leaves: bool,
+    error: BaseException,
+    raised: type[BaseException],
+    code: int,
+    is_logged: bool,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     calls = list[Any]()
 
     def fail(proxy: Any) -> Any:
         calls.append(proxy)
-        raise ZeroDivisionError
+        raise error
 
-    with pytest.raises(ZeroDivisionError):
-        async with serving(factories={"v1": telling("v1"), "v2_draft": fail}) as (peer, transport):
+    factories = {profile: telling(profile) for profile in profiles} | {profiles[-1]: fail}
+    with pytest.raises(raised):
+        async with serving(factories=factories) as (peer, transport):
             peer.writer.write(line(request(params=V2)) * 2)
             if leaves:
                 await peer.end()
-            assert await peer.rest() == []
+            assert [answer["error"]["code"] for answer in await peer.rest()] == [code]
     assert (transport.closed, len(calls)) == (1, 1)
+    assert [record.getMessage() for record in caplog.records] == ["The factory of the agent failed"] * is_logged
+
+
+async def test_serving_one_profile_answers_what_the_client_has_sent_if_the_factory_raises() -> None:
+    def fail(_: Any) -> Any:
+        raise AuthenticationRequired
+
+    ours, theirs = queue_transports()
+    async with PeerEnd(theirs, 2) as end:
+        peer = Peer(end, end)
+        await peer.send(request(params=V1), request("session/new", id=2))
+        with pytest.raises(AuthenticationRequired):
+            await acp_bindings.v1.serve(fail, ours)
+        assert [(answer["id"], answer["error"]["code"]) for answer in await peer.rest()] == [(1, -32000), (2, -32000)]
+    assert ours.closed == 1
 
 
 @pytest.mark.parametrize("profiles", [(), ("v1", "v1_unstable"), ("v2_draft", "v1", "v2_draft_unstable")])

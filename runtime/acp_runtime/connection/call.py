@@ -357,8 +357,18 @@ class Calls:
             self._deliver(call, None, error)
         except ProtocolVersionMismatch as error:
             call.resolve(None, error)
-            self.close(ConnectionClosed(f"{error}."))
-            self.lifecycle.stop(f"{error}.")
+            self.give_up(f"{error}.")
+
+    def give_up(self, reason: str) -> None:
+        """End the connection from this side, and fail the pending calls at once."""
+        self.close(ConnectionClosed(reason))
+        self.lifecycle.stop(reason)
+
+    def find_echoed(self, id: Any, line: bytes) -> Call | None:
+        """Return the pending call whose request is this line with this id, so that the peer has sent it back."""
+        call = self.pending.get(id) if type(id) is int else None
+        is_echoed = call is not None and line.strip() == request_line(call.id, call.wire, call.params).strip()
+        return call if is_echoed else None
 
     def fail_unreadable(self, id: int, about: str) -> None:
         """Fail a call whose response can't be read (rule 3)."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from asyncio import CancelledError
 from collections.abc import Callable
+from logging import ERROR, getLogger
 from typing import Any
 
 from acp_runtime.connection.call import Calls, InstrumentedCalls
@@ -16,9 +18,12 @@ from acp_runtime.connection.request import Requests
 from acp_runtime.connection.session import Sessions
 from acp_runtime.connection.state import ProtocolState
 from acp_runtime.connection.writer import Writer
+from acp_runtime.logs import log
 from acp_runtime.options import Options
 from acp_runtime.stubs.roles import Handler
 from acp_runtime.stubs.sides import Side
+
+_logger = getLogger(__name__)
 
 
 class Connection:
@@ -33,7 +38,7 @@ class Connection:
         process: the subprocess at the other end, if there is one.
 
     Raises:
-        BaseException: what the factory raises; the writer is closed then.
+        BaseException: what the factory raises; nothing was read or written then.
 
     Attributes:
         remote: the proxy for the other side.
@@ -62,11 +67,7 @@ class Connection:
             limits=self.limits,
             tasks=self.tasks,
         )
-        try:
-            self.begin(side, factory)
-        except BaseException:
-            writer.abort()
-            raise
+        self.begin(side, factory)
         self.reader.start()
 
     def begin(self, side: Side[Any], factory: Callable[[Any], Handler]) -> None:
@@ -100,7 +101,15 @@ class Connection:
             requests=self.requests,
         )
         self.remote: Any = side.remote(self.calls)
-        state.handler = side.make_handler(factory, self.remote)
+        try:
+            state.handler = side.make_handler(factory, self.remote)
+        except Exception:
+            raise
+        except BaseException as error:
+            log(_logger, ERROR, "The factory of the %s failed", side.role, error=error)
+            if isinstance(error, CancelledError):  # nothing was cancelled, and nobody would report it
+                raise RuntimeError("The factory raised CancelledError.") from error
+            raise
         self.dispatch: Dispatch = Dispatch(
             state=state,
             options=self.options,

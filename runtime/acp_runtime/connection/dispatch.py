@@ -20,13 +20,25 @@ from acp_runtime.connection.request import InFlightRequest, Requests, cancelled_
 from acp_runtime.connection.session import Sessions
 from acp_runtime.connection.state import ProtocolState, may_come_first
 from acp_runtime.connection.writer import Writer
-from acp_runtime.errors import ConnectionClosed, InvalidRequest, ParseError, RequestCancelled, RequestError
+from acp_runtime.errors import (
+    ConnectionClosed,
+    InvalidRequest,
+    MethodNotFound,
+    ParseError,
+    RequestCancelled,
+    RequestError,
+)
 from acp_runtime.jsonrpc import messages
 from acp_runtime.jsonrpc.decoding import decoder_of
 from acp_runtime.jsonrpc.error_responses import safe_error_line, summary
 from acp_runtime.logs import ThrottledLogger
 from acp_runtime.options import InstrumentedMessage, Options
 from acp_runtime.stubs.methods import AnyMethod, session_of
+
+_ECHOED = (
+    "The peer sends this side's own messages back, such as {}. Is the command an agent? A terminal in between may echo "
+    "them."
+)
 
 _logger = getLogger(__name__)
 
@@ -231,6 +243,10 @@ class Dispatch:
         """Answer with an error. Text that an agent prints before its first message is reported once (a banner)."""
         if message.method:
             self._invalid_request(message, line, answers)
+            return
+        # This side doesn't handle the method, so no agent or client sends that.
+        if message.error.code == MethodNotFound.default_code and (call := self.calls.find_echoed(message.id, line)):
+            self.calls.give_up(_ECHOED.format(call.wire))
             return
         # If a process died in the middle of a line, what is known of its end tells the caller more.
         if message.response_to is not None and self.reader.reason is None:

@@ -163,6 +163,7 @@ def log_failure(log: ThrottledLogger, wire: str, error: BaseException) -> None:
         message = "The handler of %s was stopped by the end of a connection: %s"
         log.log(WARNING, "closed", message, wire, sole.reason)
         return
+    roles.explain_positional(error)
     place = error.__traceback__
     if type(error) is TypeError and place is not None and place.tb_next is None:  # not raised by the handler's code
         error.add_note(_WRONG_SIGNATURE)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 from pydantic import ValidationError
@@ -48,11 +48,11 @@ def sole_error(error: BaseException) -> BaseException:
     if not isinstance(error, BaseExceptionGroup):
         return error
     group = cast("BaseExceptionGroup[BaseException]", error)
-    sole: BaseException | None = group.split(asyncio.CancelledError)[1]
-    while isinstance(sole, BaseExceptionGroup) and len(sole.exceptions) == 1:
-        sole = cast("BaseException", sole.exceptions[0])
-    if sole is None:
+    rest = group.split(asyncio.CancelledError)[1]
+    if rest is None:
         return asyncio.CancelledError()
+    errors: Sequence[BaseException] = rest.exceptions
+    sole = sole_error(errors[0]) if len(errors) == 1 else rest
     return group if isinstance(sole, BaseExceptionGroup) else sole
 
 

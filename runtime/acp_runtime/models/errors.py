@@ -13,7 +13,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError
 
-from acp_runtime.models.union_members import alternatives, concrete_models
+from acp_runtime.models.union_members import alternatives, concrete_models, tag_of
 
 Errors: TypeAlias = list[ErrorDetails]
 
@@ -90,6 +90,8 @@ def _explain(cls: type[BaseModel], error: ErrorDetails, intended: dict[str, str]
     name = str(error["loc"][0]) if error["loc"] else ""
     if error["type"] == "extra_forbidden" and len(error["loc"]) == 1:
         return {**error, "type": "unknown_argument", "msg": _unknown_argument(cls, name, intended[name])}
+    if error["type"] == "list_type" and (example := _example_of_item(cls, error["loc"])):
+        return {**error, "msg": f"Input should be a list, such as [{example}]"}
     models = [model for kind in _types_at(cls, error["loc"]) for model in concrete_models(kind)]
     given: type[Any] = type(cast("object", error["input"]))
     if error["type"] in _WRONG_MODEL and models and given is not dict:
@@ -99,6 +101,16 @@ def _explain(cls: type[BaseModel], error: ErrorDetails, intended: dict[str, str]
         message = f"{error['msg']}: write the names of attributes, or parse decoded JSON with model_validate"
         return {**error, "type": "no_tag", "msg": message, "ctx": {}}
     return error
+
+
+def _example_of_item(cls: type[BaseModel], path: tuple[int | str, ...]) -> str:
+    """Return an example of an item in a list: a model of which only one text is required; empty if there is none."""
+    for model in (model for kind in _types_at(cls, (*path, 0)) for model in concrete_models(kind)):
+        fields = model.__pydantic_fields__.items()
+        required = [(name, field.annotation) for name, field in fields if field.is_required() and tag_of(field) is None]
+        if len(required) == 1 and required[0][1] is str:
+            return f'{model.__name__}({required[0][0]}="...")'
+    return ""
 
 
 def _types_at(cls: type[BaseModel], path: tuple[int | str, ...]) -> list[Any]:

@@ -198,7 +198,8 @@ def replace(model: M, /, **changes: Any) -> M:
         replace(call, status="completed", content=ABSENT)
 
     `copy.replace` of Python 3.13 does the same. Fields that aren't named stay as they are, absent ones included, and so
-    do unknown keys. A subclass's private attributes, and its own defaults, are made anew.
+    do unknown keys, and a list that is empty because the parser left out its invalid items, even if the constructor
+    refuses an empty one. A subclass's private attributes, and its own defaults, are made anew.
 
     Args:
         model: the model, which isn't changed.
@@ -214,7 +215,17 @@ def replace(model: M, /, **changes: Any) -> M:
         for name, field in fields.items()
         if name in model.model_fields_set or (field.is_required() and name in model.__dict__)
     } | changes
-    built = type(model)(**{name: value for name, value in given.items() if value is not ABSENT or name not in fields})
+    values = {name: value for name, value in given.items() if value is not ABSENT or name not in fields}
+    try:
+        built = type(model)(**values)
+    except ValidationError as error:
+        refused = {fault["loc"][:1] for fault in error.errors(include_url=False)}
+        emptied = {(name,) for name, value in values.items() if value == [] and name not in changes}
+        if not refused <= emptied:
+            raise
+        # The changed fields are valid, so this is lenient only with the emptied ones.
+        tagged = {**type(model).__acp_tags__, **values}
+        built = type(model).__pydantic_validator__.validate_python(tagged, strict=False, by_name=True, by_alias=False)
     kept = {name: value for name, value in model.model_extra.items() if name in fields or name not in changes}
     if kept:
         object.__setattr__(built, "__pydantic_extra__", kept | built.model_extra)

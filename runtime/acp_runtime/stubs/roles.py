@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC
 from collections.abc import Awaitable, Mapping
 from contextvars import ContextVar
@@ -176,6 +177,15 @@ class Handler(ABC):  # noqa: B024 - its abstract methods are in the generated su
         handled = current.get()
         if handled is not None and not handled.done:
             handled.default(method, params)
+
+
+def explain_positional(error: BaseException) -> None:
+    """Let the error of a proxy's method that was called with a positional argument say what to write instead."""
+    text = str(error)
+    if type(error) is TypeError and re.fullmatch(r"Remote\w+\.\w+\(\) takes 1 positional argument but .* given", text):
+        error.args = (
+            f"{text}: pass keywords. `request(...)` and `notify(...)` take a request or notification object.",
+        )
 
 
 class Remote:

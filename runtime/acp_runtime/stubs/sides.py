@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 from acp_runtime.stubs.extensions import Handled, handled_method
 from acp_runtime.stubs.methods import AnyMethod, Notification, Profile, Request, Role
@@ -38,9 +38,23 @@ class Side(Generic[RemoteT]):
         """Call a factory, and check what it returns.
 
         Raises:
-            TypeError: if it returns something else than a handler of this side, such as one of the other side, or None.
+            TypeError: if it is a handler instead of a factory, or returns something else than a handler of this side,
+                such as one of the other side, or None.
         """
-        handler = factory(remote)
+        given = cast("object", factory)
+        if isinstance(given, Handler) and not callable(given):
+            name = type(given).__name__
+            raise TypeError(
+                f"Pass the class {name} itself, or a function that returns an instance, not the instance {name}(...). "
+                "It is called with the proxy for the peer."
+            )
+        try:
+            handler = factory(remote)
+        except TypeError as error:
+            place = error.__traceback__
+            if place is not None and place.tb_next is None and "argument" in str(error):  # raised by the call itself
+                error.args = (f"{error}. The factory is called with one argument, the proxy for the peer.",)
+            raise
         if isinstance(handler, self.base) or type(handler) is Handler:  # which is for no side yet
             return handler
         name = f"{self.base.__module__.rpartition('.')[0]}.{self.base.__name__}"

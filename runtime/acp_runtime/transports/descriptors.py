@@ -124,7 +124,7 @@ class FdWriter(FileWriter):
         if not self._file.closed:
             self._loop.remove_writer(self._file)
             self._file.close()
-            self._buffer.clear()
+        self._buffer.clear()
 
     def _on_ready(self) -> None:
         self._flush()

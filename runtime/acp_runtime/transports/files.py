@@ -5,12 +5,15 @@ from __future__ import annotations
 import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from contextlib import suppress
 from io import FileIO
 
 from acp_runtime.connection.interfaces import Receiver
+from acp_runtime.forks import close_in_children
 
 # The default capacity of a pipe. A larger buffer would be mapped and unmapped by the system for each read.
 CAPACITY = 64 * 1024
+_FORKED = "This process was forked from the one that has the connection."
 
 
 class FileReader(ABC):
@@ -21,6 +24,7 @@ class FileReader(ABC):
         self._loop = asyncio.get_running_loop()
         self._receiver: Receiver | None = None
         self._keeps_draining = False
+        close_in_children(self)
 
     def start(self, receiver: Receiver, /) -> None:
         """Start reading."""
@@ -57,6 +61,12 @@ class FileReader(ABC):
     @abstractmethod
     def close(self) -> None:
         """Stop reading and close the file."""
+
+    def close_in_child(self) -> None:
+        """Close the copy of the file in a forked child, and end when its event loop runs."""
+        self._file.close()
+        with suppress(RuntimeError):  # the event loop is closed
+            self._loop.call_soon_threadsafe(self._ended, BrokenPipeError(_FORKED))
 
     def _ended(self, error: OSError | None) -> None:
         receiver, self._receiver = self._receiver, None
@@ -145,3 +155,12 @@ class FileWriter(BufferedWriter):
     def __init__(self, file: FileIO) -> None:
         super().__init__()
         self._file = file
+        close_in_children(self)
+
+    def close_in_child(self) -> None:
+        """Close the copy of the file in a forked child, and fail when its event loop runs."""
+        self._file.close()
+        self._close()
+        self.error = BrokenPipeError(_FORKED)
+        with suppress(RuntimeError):  # the event loop is closed
+            self._loop.call_soon_threadsafe(self._failed, self.error)

@@ -15,7 +15,7 @@ from acp_runtime.errors import ConnectionClosed
 from acp_runtime.logs import log
 from acp_runtime.options import Options
 from acp_runtime.processes import UNKNOWN_EXIT_CODE, start, start_errors
-from acp_runtime.shielded_waits import ShieldedWaits
+from acp_runtime.shielded_waits import ShieldedWaits, can_await
 from acp_runtime.transports.files import FileReader, FileWriter
 from acp_runtime.transports.signals import interrupts_between_callbacks
 from acp_runtime.transports.stderr import StderrCopy
@@ -77,10 +77,10 @@ class Process:
     async def __aenter__(self) -> Process:
         return self
 
-    async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> None:
+    async def __aexit__(self, _: object, error: BaseException | None, __: object) -> None:
         """End the process. If the event loop was left, for example by a second Ctrl-C, kill it."""
         try:
-            if kind is not GeneratorExit:
+            if can_await(error):
                 await self._close()
         finally:
             self._group.end_now()

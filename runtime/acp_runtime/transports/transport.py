@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import Protocol, runtime_checkable
 
 from acp_runtime.connection.interfaces import Receiver
+from acp_runtime.shielded_waits import can_await
 from acp_runtime.transports.files import CAPACITY, BufferedWriter
 
 
@@ -101,8 +102,8 @@ class TransportEnd(BufferedWriter):
     async def __aenter__(self) -> TransportEnd:
         return self
 
-    async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is not GeneratorExit:  # the event loop has ended
+    async def __aexit__(self, _: object, error: BaseException | None, __: object) -> None:
+        if can_await(error):
             await self._end_all()
 
     def start(self, receiver: Receiver, /) -> None:

@@ -6,7 +6,10 @@ import asyncio
 import json
 from typing import Any
 
+import pytest
+
 from acp_bindings.v1 import PromptRequest, PromptResponse
+from acp_runtime import ConnectionClosed
 from tests.support.runtime.peer import Link, PlainAgent, PlainClient, calling, prompt, serving
 
 
@@ -52,6 +55,29 @@ async def test_plain_text_before_the_first_message_is_reported_once_and_the_conn
         assert answers[0]["error"]["code"] == -32700
         await peer.send({"id": answers[1]["id"], "result": {"protocolVersion": 1}})
         assert (await call).protocol_version == 1
+
+
+@pytest.mark.parametrize("end", [b"\n", b"\r\n"])
+async def test_a_peer_that_echoes_is_named_as_one(link: Link, end: bytes) -> None:
+    async with calling(link, ready=False) as (agent, peer):
+        call = asyncio.create_task(agent.initialize(protocol_version=1))
+        await peer.send(await peer.receive_line() + end)
+        with pytest.raises(
+            ConnectionClosed, match=r"own messages back, such as initialize\. Is the command an agent\?"
+        ):
+            await call
+        assert await peer.rest() == []
+
+
+@pytest.mark.parametrize("change", [{"id": "0"}, {"id": 1}, {"method": "initialized"}, {"params": {}}, {"extra": 1}])
+async def test_a_request_unlike_a_pending_call_is_no_echo(link: Link, change: Any) -> None:
+    async with calling(link, ready=False) as (agent, peer):
+        call = asyncio.create_task(agent.initialize(protocol_version=1))
+        request = await peer.receive()
+        await peer.send({**request, **change})
+        assert (await peer.receive())["error"]["code"] == -32601
+        await peer.send({"id": request["id"], "result": {"protocolVersion": 1}})
+        await call
 
 
 async def test_both_sides_number_their_ids_from_0(link: Link) -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from acp_bindings.v1 import (
     Client,
+    InitializeRequest,
     InitializeResponse,
     PromptRequest,
     PromptResponse,
@@ -265,8 +266,11 @@ class Unconnected(Client):
             PlainAgent,
             r"The factory returned <.*\.PlainAgent object at .*> instead of an instance of acp_bindings\.v1\.Client\.",
         ),
-        (Unconnected(), r"^'Unconnected' object is not callable"),
-        (Unconnected, r"^Unconnected\(\) takes no arguments"),
+        (
+            Unconnected(),
+            r"^Pass the class Unconnected itself, or a function .*, not the instance Unconnected\(\.\.\.\)\. ",
+        ),
+        (Unconnected, r"^Unconnected\(\) takes no arguments\. The factory is called with one argument, the proxy "),
         (Incomplete, r"^Can't instantiate abstract class Incomplete"),
     ],
 )
@@ -274,3 +278,24 @@ async def test_a_factory_that_makes_no_handler_is_an_error_at_once(factory: Any,
     with pytest.raises(TypeError, match=said):
         async with connect_in_process(PlainAgent, factory):
             pytest.fail("it was connected")
+
+
+async def test_a_request_object_as_an_argument_says_to_pass_keywords() -> None:
+    with pytest.raises(TypeError, match=r"were given: pass keywords\. `request\(\.\.\.\)`"):
+        async with connect_in_process(PlainAgent, PlainClient) as agent:
+            proxy: Any = agent
+            await proxy.initialize(InitializeRequest(protocol_version=1))
+
+
+async def test_a_request_object_as_an_argument_of_a_handlers_call_is_explained_in_the_log(
+    link: Link, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Positional(PlainAgent):
+        async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
+            client: Any = self.client
+            await client.session_update(request, session_id=request.session_id)
+            raise AssertionError
+
+    async with serving(link, Positional) as peer:
+        await peer.call("session/prompt", prompt(1)["params"])
+    assert "given: pass keywords. `request(...)` and `notify(...)` take" in caplog.text

@@ -11,6 +11,7 @@ import pytest
 from pydantic import PrivateAttr, ValidationError, field_validator
 
 from acp_bindings.v1 import ContentBlockResourceLink, ContentBlockText, SessionInfoUpdate, ToolCall
+from acp_bindings.v2_draft import SessionConfigSelectGroup
 from acp_runtime import ABSENT, Model, OpenModel, absent, replace
 from tests.support.models.outcomes import outcomes
 from tests.support.models.profiles import Profile
@@ -72,6 +73,18 @@ def test_unknown_keys_are_kept_also_those_named_like_an_attribute(change: Change
     assert link.model_dump() == {**wire, "name": "b", "mimeType": "text/plain"}
     assert link.mime_type == "text/plain"
     assert link == ContentBlockResourceLink.model_validate({**wire, "name": "b", "mimeType": "text/plain"})
+
+
+@pytest.mark.parametrize("options", [[], [{"value": 1}], None])
+def test_a_list_that_leniency_has_emptied_stays_empty(change: Change, options: Any) -> None:
+    wire = {"groupId": "g", "name": "G", "options": options, "own": 1}
+    group = SessionConfigSelectGroup.model_validate(wire)
+    assert change(group, name="H").model_dump() == {**wire, "name": "H", "options": []}
+    for changes in ({"options": []}, {"name": 3}, {"meta": 3}, {"nme": "x"}, {"name": ABSENT}):
+        with pytest.raises(ValidationError, match=next(iter(changes))):
+            change(group, **changes)
+    with pytest.raises(ValidationError, match="options"):
+        SessionConfigSelectGroup(group_id="g", name="G", options=[])
 
 
 def test_an_open_model_takes_replaces_and_removes_unknown_keys(change: Change) -> None:

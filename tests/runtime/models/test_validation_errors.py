@@ -44,6 +44,13 @@ def test_a_wrong_value_of_any_argument_is_reported_at_its_name(samples: Samples)
     assert tried > 1_000
 
 
+@pytest.mark.parametrize("profile", [v1, v2_draft])
+@pytest.mark.parametrize("value", ["hi", TEXT, {}])
+def test_something_else_than_a_list_of_models_shows_how_to_write_one(profile: Any, value: Any) -> None:
+    (error,) = errors_of(profile.PromptRequest, session_id="s", prompt=value)
+    assert error == (("prompt",), 'Input should be a list, such as [ContentBlockText(text="...")]')
+
+
 def test_a_wrong_enum_value_is_one_error() -> None:
     (error,) = errors_of(v1.ToolCall, tool_call_id="1", title="t", kind="reed")
     assert error[0] == ("kind",)
