@@ -179,8 +179,9 @@ class ProtocolState:
         Raises:
             OversizedMessage: if a peer with the same options would refuse it and `Options.guards` is "raise".
         """
-        if len(line) > self._max_bytes and self._guards != "off":
-            self._forbid(errors.OversizedMessage(wire, len(line), self._max_bytes))
+        size = len(line) - 1  # without the newline
+        if size > self._max_bytes and self._guards != "off":
+            self._forbid(errors.OversizedMessage(wire, size, self._max_bytes))
 
     def check_extension(self, wire: str) -> None:
         """Check the name of a method that is to be sent as plain JSON.
