@@ -56,6 +56,7 @@ class SqlHistory(HistoryStore):
         HistoryDamaged: if the database is damaged.
         HistoryTooNew: if a newer version of this package has written it.
         HistoryError: if it can't be read or written.
+        RuntimeError: if it is open in another event loop that isn't closed.
     """
 
     def __init__(self, url_or_path: str | Path, *, profile: ModuleType | None = None) -> None:
@@ -63,6 +64,7 @@ class SqlHistory(HistoryStore):
         self._name = f"The history {self._place}" if isinstance(self._place, Path) else "The history"
         self._bodies = BodyReader(profile or import_module("acp_bindings.v1"), self._name)
         self._database: Database | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
         self._opening = asyncio.Lock()
         # Writers of this process queue here. In SQLite they would poll.
         self._writing = asyncio.Lock()
@@ -167,11 +169,26 @@ class SqlHistory(HistoryStore):
         await self._write(lambda connection: _fork(connection, session_id, changed))
 
     async def _close(self) -> None:
+        self._check_loop()
         async with self._writing, self._opening:
             database, self._database = self._database, None
             if database is not None:
                 await database.close()
-            self._opening, self._writing = asyncio.Lock(), asyncio.Lock()  # the next use may be in another event loop
+            self._loop = None
+
+    def _check_loop(self) -> None:
+        """Make new locks if this is the first use in an event loop. A lock belongs to one.
+
+        Raises:
+            RuntimeError: if the last event loop may still use the history.
+        """
+        loop = asyncio.get_running_loop()
+        if self._loop is loop:
+            return
+        if self._loop is not None and not self._loop.is_closed():
+            advice = "Close it there first, or make another SqlHistory for this event loop."
+            raise RuntimeError(f"{self._name} is used in another event loop. {advice}")
+        self._loop, self._opening, self._writing = loop, asyncio.Lock(), asyncio.Lock()
 
     def _append(self, connection: Connection, session_id: str, updates: Sequence[SessionUpdate]) -> None:
         batches = [updates[start : start + _BATCH] for start in range(0, len(updates), _BATCH)]
@@ -222,6 +239,7 @@ class SqlHistory(HistoryStore):
         """
 
         async def write() -> None:
+            self._check_loop()
             async with self._writing:
                 database = await self._get_database()
                 with self._explain_errors():
@@ -241,6 +259,7 @@ class SqlHistory(HistoryStore):
             raise HistoryError(f"{self._name} can't be used: {cause}") from error
 
     async def _get_database(self) -> Database:
+        self._check_loop()
         async with self._opening:
             if self._database is None:
                 return await run_to_end(self._open())

@@ -1,8 +1,11 @@
-"""The answers to the requests of a batch, which are sent together as one array (JSON-RPC 2.0 section 6)."""
+"""The answers to the requests of a batch, which are sent together as one array (JSON-RPC 2.0 section 6).
+
+An array that would be larger than a message may be is sent as several, since a peer would close the connection.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
 from acp_runtime.connection.writer import Writer
@@ -51,9 +54,22 @@ class BatchAnswers:
             return
         for line in self._lines:
             self._writer.limits.remove(len(line) + MODEL_BYTES)
-        self._writer.answer(b"[%b]\n" % b",".join(line.rstrip(b"\n") for line in self._lines), flush=flush)
+        for array in self._arrays():
+            self._writer.answer(b"[%b]\n" % b",".join(array), flush=flush)
         for call in self._when_sent:
             call()
+
+    def _arrays(self) -> Iterator[list[bytes]]:
+        """Yield the answers of each array."""
+        array, size = list[bytes](), 0
+        for line in self._lines:
+            # With a comma in place of its newline. The first has none, and the array has two brackets.
+            if array and size + len(line) + 1 > self._writer.options.max_message_bytes:
+                yield array
+                array, size = [], 0
+            array.append(line.rstrip(b"\n"))
+            size += len(line)
+        yield array
 
 
 Answers: TypeAlias = Writer | BatchAnswers

@@ -246,8 +246,8 @@ class Calls:
 
     def _send_notification(self, wire: str, method: Notification[Any] | None, params: Any) -> None:
         line = notification_line(wire, params)
-        if len(line) > self.state.max_bytes:
-            self.state.refuse_size(wire, len(line))
+        if len(line) > self.state.longest_line:
+            self.state.refuse_line(wire, line)
         affects_requests = wire in self._affecting_requests and self._affects_requests(wire, params)
         if not affects_requests and not self.sessions.creating_requests:
             self.writer.send(line)
@@ -279,8 +279,8 @@ class Calls:
     async def _call(self, wire: str, method: Request[Any, Any] | None, params: Any) -> Any:
         """Send a request, and wait for its result."""
         line = request_line(self._next_id, wire, params)
-        if len(line) > self.state.max_bytes:
-            self.state.refuse_size(wire, len(line))
+        if len(line) > self.state.longest_line:
+            self.state.refuse_line(wire, line)
         self.writer.send(line, flush=not self.pending)
         call = self._add(wire, method, params)
         try:

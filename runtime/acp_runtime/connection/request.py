@@ -25,7 +25,7 @@ from acp_runtime.connection.ids import Groups
 from acp_runtime.connection.in_flight import InFlight, InFlightNotification, Tasks, current, log_failure
 from acp_runtime.connection.session import Sessions
 from acp_runtime.connection.state import ProtocolState
-from acp_runtime.errors import RemoteError, RequestCancelled, RequestError
+from acp_runtime.errors import GuardError, InternalError, RemoteError, RequestCancelled, RequestError
 from acp_runtime.jsonrpc.encoding import dump, result_line
 from acp_runtime.jsonrpc.error_responses import safe_error_line, sole_error, wire_error
 from acp_runtime.jsonrpc.messages import RequestId
@@ -218,8 +218,8 @@ class Requests:
         try:
             result = await request.handle(request.argument)
             line = self._result_line(request, result)
-            if len(line) > self.state.max_bytes:
-                self.state.refuse_size(request.wire, len(line))
+            if len(line) > self.state.longest_line:
+                self.state.refuse_line(request.wire, line)
         except GeneratorExit:
             raise  # the handler was abandoned, and its task is thrown away
         # SystemExit and pytest's Failed, too: asyncio would stop the loop or leave the request unanswered.
@@ -307,7 +307,13 @@ class Requests:
             return cancelled_line(request.id, request.method)
         message = "The handler of %s raised an error that can't be sent: %s"
         failed = partial(self._log.log, ERROR, "unsendable", message, request.wire, error=error)
-        return safe_error_line(request.id, wire_error(sole, disclose=self.disclose), failed)
+        line = safe_error_line(request.id, wire_error(sole, disclose=self.disclose), failed)
+        try:
+            self.state.check_size(request.wire, line)
+        except GuardError as oversized:
+            failed(oversized)
+            return safe_error_line(request.id, InternalError())
+        return line
 
 
 def _is_end(error: BaseException) -> bool:

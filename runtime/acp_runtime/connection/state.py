@@ -42,7 +42,7 @@ class ProtocolState:
 
     Attributes:
         side: this side.
-        max_bytes: the size of the largest message that may be sent.
+        longest_line: the size of the largest message that may be sent, with its newline.
         profile: its version of the protocol.
         handler: handles its methods; None until the factory has returned it.
         is_open: whether `initialize` was answered.
@@ -52,7 +52,7 @@ class ProtocolState:
 
     def __init__(self, side: Side[Any], options: Options) -> None:
         self.side: Side[Any] = side
-        self.max_bytes: int = options.max_message_bytes
+        self.longest_line: int = options.max_message_bytes + 1
         self.profile: Profile = side.profile
         self.handler: Any = None
         self.is_open: bool = False
@@ -174,14 +174,14 @@ class ProtocolState:
         if places is not None:
             self._forbid_all(f"The result of {method.wire}", places.find_violations(result))
 
-    def refuse_size(self, wire: str, size: int) -> None:
-        """Refuse a message larger than `max_bytes`. `wire` is its method, or that of the request it answers.
+    def refuse_line(self, wire: str, line: bytes) -> None:
+        """Refuse a line that is longer than `longest_line`. `wire` is its method, or that of the request it answers.
 
         Raises:
             OversizedMessage: if `Options.guards` is "raise".
         """
         if self._guards != "off":
-            self._forbid(errors.OversizedMessage(wire, size, self.max_bytes))
+            self._forbid(errors.OversizedMessage(wire, len(line) - 1, self.longest_line - 1))
 
     def check_extension(self, wire: str) -> None:
         """Check the name of a method that is to be sent as plain JSON.

@@ -151,6 +151,27 @@ def test_a_closed_history_is_opened_again_in_another_event_loop(tmp_path: Path) 
     assert [asyncio.run(use(number)) for number in range(2)] == [3, 6]
 
 
+def test_writers_queue_in_each_event_loop_that_uses_a_history(tmp_path: Path) -> None:
+    async def append_at_once() -> None:
+        await asyncio.gather(*(history.append("s", text_chunk("a")) for _ in range(3)))
+
+    async def use() -> None:
+        await history.create("s", cwd="/")
+        await append_at_once()
+
+    history = SqlHistory(tmp_path / "h.db")
+    asyncio.run(use())
+    asyncio.run(append_at_once())
+    asyncio.run(history.close())
+
+
+async def test_a_history_that_is_open_in_another_event_loop_says_so(tmp_path: Path) -> None:
+    async with opened(tmp_path / "h.db", "s") as history:
+        for use in (history.list(), history.close(), history.append("s", text_chunk("a"))):
+            with pytest.raises(RuntimeError, match=r"is used in another event loop\. Close it there first"):
+                await asyncio.to_thread(asyncio.run, use)
+
+
 async def test_a_history_whose_opening_is_cancelled_has_no_connections(tmp_path: Path) -> None:
     connections: list[str] = []
     for name in ("connect", "close"):

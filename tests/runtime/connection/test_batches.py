@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from typing import Any
 
 import pytest
@@ -279,6 +280,20 @@ async def test_rule_4_a_batch_of_more_messages_than_may_wait_is_refused(link: Li
         await peer.send(batch(*[note] * 21), batch(*[note] * 20))
         assert await peer.receive() == INVALID
         assert len((await peer.call("_notes"))["result"]) == 20
+
+
+async def test_rule_5_answers_that_are_too_large_for_one_array_come_in_several(link: Link) -> None:
+    class Verbose(Echo):
+        async def ext_request(self, method: str, params: Any) -> Any:
+            return "x" * params if method == "_text" else await super().ext_request(method, params)
+
+    async with serving_v2(link, Verbose, max_message_bytes=1000) as peer:
+        length = 498 - len(b'{"jsonrpc":"2.0","id":1,"result":""}')
+        await peer.send(batch(*[request(id, "_text", length) for id in range(5)]))
+        lines = [await peer.receive_line() for _ in range(3)]
+        assert [len(json.loads(line)) for line in lines] == [2, 2, 1]
+        assert len(lines[0]) == 999
+        assert {answer["id"] for line in lines for answer in json.loads(line)} == set(range(5))
 
 
 async def test_rule_18_reading_pauses_between_batches(link: Link) -> None:

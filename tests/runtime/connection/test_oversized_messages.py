@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from acp_bindings.v1 import ContentBlockText, NewSessionRequest, NewSessionResponse, PromptRequest, PromptResponse
-from acp_runtime import OversizedMessage
+from acp_runtime import OversizedMessage, RequestError
 from tests.support.runtime.peer import Link, PlainAgent, calling, chunk, prompt, serving, update
 
 LIMIT = 1000
@@ -51,3 +51,27 @@ async def test_rule_5_a_result_that_is_too_large_is_answered_with_an_error(
         await peer.send({"id": 1, "method": "session/new", "params": {"cwd": "/", "mcpServers": []}})
         assert (await peer.receive())["error"]["code"] == -32603
     assert "session/new has 1" in caplog.text
+
+
+@pytest.mark.parametrize("error", [RequestError(-32000, LARGE), RequestError(-32000, "x", LARGE)])
+async def test_rule_5_an_error_that_is_too_large_is_answered_with_a_plain_one(
+    link: Link, caplog: pytest.LogCaptureFixture, error: RequestError
+) -> None:
+    class Failing(PlainAgent):
+        async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
+            raise error
+
+    async with serving(link, Failing, max_message_bytes=LIMIT) as peer:
+        await peer.send(prompt(1))
+        assert (await peer.receive())["error"] == {"code": -32603, "message": "Internal error"}
+    assert "The handler of session/prompt raised an error that can't be sent" in caplog.text
+
+
+async def test_rule_5_a_message_as_large_as_a_peer_accepts_is_sent(link: Link) -> None:
+    async with calling(link, max_message_bytes=LIMIT) as (agent, peer):
+        await agent.ext_notification("_echo", "")
+        rest = len(await peer.receive_line())
+        await agent.ext_notification("_echo", "x" * (LIMIT - rest))
+        assert len(await peer.receive_line()) == LIMIT
+        with pytest.raises(OversizedMessage, match=f"has {LIMIT + 1} bytes"):
+            await agent.ext_notification("_echo", "x" * (LIMIT - rest + 1))
