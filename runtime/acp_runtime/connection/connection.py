@@ -65,6 +65,8 @@ class Connection:
         try:
             self.begin(side, factory)
         except BaseException:
+            for task in self.tasks.started:  # by the factory
+                task.cancel()
             writer.abort()
             raise
         self.reader.start()

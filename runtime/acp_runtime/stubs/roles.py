@@ -91,7 +91,7 @@ class Channel(Protocol):
     async def wait_handled(self, session: str) -> None:
         """Wait until the notifications of a session that were received by now have been handled."""
 
-    def start_task(self, work: Coroutine[Any, Any, None]) -> Task[None]:
+    def start_task(self, coroutine: Coroutine[Any, Any, None]) -> Task[None]:
         """Start a task that is cancelled and awaited when the connection ends. Its error is logged."""
         ...
 
@@ -284,17 +284,26 @@ class Remote:
     async def wait_handled(self, session_id: str) -> None:
         """Wait until the notifications of a session that were received by now have been handled.
 
-        The handler of a request starts at once. Call this in one that needs what the peer has sent before, but not in
-        the handler of a notification of the same session.
+        The handler of a request starts at once, unless the request asks the user something. Call this in a handler that
+        needs what the peer has sent before. In the handler of a notification, it returns at once, as calls do there.
+
+        Raises:
+            ConnectionClosed: if the connection ended before they were handled.
         """
         await self._channel.wait_handled(session_id)
 
-    def start_task(self, work: Coroutine[Any, Any, None]) -> Task[None]:
-        """Start a task that outlives the handler that starts it.
+    def start_task(self, coroutine: Coroutine[Any, Any, None]) -> Task[None]:
+        """Start a task that may outlive the handler that starts it, such as a turn of version 2.
 
-        It is cancelled and awaited when the connection ends. Its error is logged like that of a handler.
+        It is cancelled when the connection ends, after the handlers, and the connection waits for it. What it raises is
+        logged like an error of a handler, so awaiting the task doesn't raise that. It sees the context variables of its
+        caller.
+
+        Raises:
+            ConnectionClosed: if the connection has ended.
+            RuntimeError: if it belongs to another event loop.
         """
-        return self._channel.start_task(work)
+        return self._channel.start_task(coroutine)
 
     async def wait_closed(self) -> ConnectionClosed:
         """Wait until the connection has ended and all received messages have been handled.
