@@ -87,6 +87,7 @@ class Entry(TypedDict, total=False):
     gone: Annotated[int, Field(strict=True, lt=0)]
     cancels: Text
     cancelled: Cancelled
+    interactive: Literal[True]
     accepted: Accepted
 
 

@@ -37,7 +37,7 @@ from codegen.toml import SEE_TOP_OF_FILE
 # The message in which each side advertises its capabilities.
 ADVERTISED_IN = {"agent": "InitializeResponse", "client": "InitializeRequest"}
 CORRECT = "Correct the entry."
-_OF_REQUESTS = frozenset({"opens", "creates", "gone", "cancelled", "accepted"})
+_OF_REQUESTS = frozenset({"opens", "creates", "gone", "cancelled", "interactive", "accepted"})
 _OF_NOTIFICATIONS = frozenset({"cancels"})
 _NAME_IN_DESCRIPTION = re.compile(r"`([A-Za-z.]+)`")
 _OFFERED = "the other side is known to handle it"
@@ -202,7 +202,7 @@ class Resolver:
         place, result = f"{FILE} {method.wire!r}", method.result or ""
         facts = self._facts_of_kind(method, entry)
         result_fields = fields_by_wire(self._schema, result)
-        yield from ((key, facts[key]) for key in ("opens", "gone") if key in facts)
+        yield from ((key, facts[key]) for key in ("opens", "gone", "interactive") if key in facts)
         required = [wire for wire, field in result_fields.items() if field.required]
         if "gone" in facts and required:
             raise _error(result, f"{place}: `gone` gives callers an empty result, but {required[0]!r} is required.")

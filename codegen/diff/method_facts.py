@@ -33,7 +33,7 @@ from codegen.toml import validate
 
 METHODS = "codegen/methods.toml"
 # The keys of an entry that are compared as facts.
-FACTS = ("opens", "creates", "ends", "exempt", "gone", "cancels", "cancelled", "accepted")
+FACTS = ("opens", "creates", "ends", "exempt", "gone", "cancels", "cancelled", "interactive", "accepted")
 # A note lists at most this many names.
 _LISTED = 5
 

@@ -42,6 +42,8 @@ class StubDocs:
             needs.append(f"Advertise `{method.capability}` in {_YOUR_MESSAGE[role]}; {without}.")
         if method.offered:
             needs.append(f"Needs no capability; {_OTHER[role]}s {_verb(method)} {_this(method)} if {method.offered}.")
+        if "interactive" in dict(method.facts):
+            needs.append("The notifications of its session that were received before it are handled first.")
         return needs
 
     def caller(self, method: Method, role: str) -> str:

@@ -34,13 +34,13 @@ class ThrottledLogger:
         self._logger = logger
         self._counts: dict[str, int] = {}
 
-    def failed(self, method: str, error: BaseException) -> None:
-        """Log an exception of a handler, with its traceback. Exceptions raised by the same line are of one kind."""
+    def failed(self, name: str, error: BaseException, kind: str = "The handler of") -> None:
+        """Log an exception of a handler or a task, with its traceback. Those of the same line are of one kind."""
         place = error.__traceback__
         while place is not None and place.tb_next is not None:
             place = place.tb_next
         where = "" if place is None else f" {place.tb_frame.f_code.co_filename}:{place.tb_lineno}"
-        self.log(ERROR, f"{type(error).__name__}{where}", "The handler of %s failed", method, error=error)
+        self.log(ERROR, f"{type(error).__name__}{where}", f"{kind} %s failed", name, error=error)
 
     def log(self, level: int, kind: str, message: str, *args: object, error: BaseException | None = None) -> None:
         """Log an event of the given kind, as `acp_runtime.logs.log` does."""

@@ -52,7 +52,8 @@ class Options:
         eof_grace: how long handlers may continue after either side closed the connection, before they are cancelled.
         handler_deadline: how long cancelled handlers may take to end before their coroutines are closed. When the peer
             has closed its side, the remaining notifications are discarded if no handler ends for this long. While
-            reading is paused and no handler ends for this long, reading goes on until twice as much waits.
+            reading is paused and no handler ends for this long, reading goes on until twice as much waits. A question
+            to the user goes on if no update before it is handled for this long.
         late_answer_deadline: how long the next prompt of a session waits for the response to a cancelled one.
         flush_deadline: how long writing the last messages may take when a connection closes.
         exit_deadline: `spawn_agent`: how long the agent may take to exit after its stdin was closed, before it gets

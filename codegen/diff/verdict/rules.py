@@ -65,6 +65,7 @@ RULES: dict[str, Rule] = {
     "method-gone-changed": Rule("The error code that is treated as an empty result changed.", "SSSRS"),
     "method-cancels-changed": Rule("The property of the params that names the request to cancel changed.", "RRSSS"),
     "method-cancelled-changed": Rule("What cancels the method, or the result of a cancelled call, changed.", "RRSRR"),
+    "method-interactive-changed": Rule("Whether notifications are handled before the method changed.", "SSSSR"),
     "method-accepted-changed": Rule("The notification that shows that the request was accepted changed.", "RRSRR"),
     "profile-properties-changed": Rule("A setting that all methods of this protocol version share changed.", "RRSRS"),
     # Definitions

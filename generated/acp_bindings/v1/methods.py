@@ -107,6 +107,7 @@ SESSION_REQUEST_PERMISSION: Final["Request[RequestPermissionRequest, RequestPerm
         Absolute("toolCall.content.diff.path"),
         Absolute("toolCall.locations.path"),
     ),
+    interactive=True,
     cancelled=("session/cancel", '{"outcome":{"outcome":"cancelled"}}', False),
 )
 TERMINAL_CREATE: Final["Request[CreateTerminalRequest, CreateTerminalResponse]"] = Request(
@@ -172,6 +173,7 @@ ELICITATION_CREATE: Final["Request[CreateElicitationRequest, CreateElicitationRe
         Needs("mode.url", "clientCapabilities.elicitation.url"),
         Needs("mode.*", "clientCapabilities.elicitation.*"),
     ),
+    interactive=True,
 )
 SESSION_UPDATE: Final["Notification[SessionNotification]"] = Notification(
     profile=PROFILE,

@@ -132,7 +132,8 @@ class Client(Handler):
 
         See protocol docs: [Requesting Permission](https://agentclientprotocol.com/protocol/v1/draft/tool-calls#requesting-permission)
 
-        Every client must implement this method.
+        Every client must implement this method. The notifications of its session that were received before it are
+        handled first.
         """
 
     async def terminal_create(self, request: CreateTerminalRequest, /) -> CreateTerminalResponse:
@@ -230,7 +231,7 @@ class Client(Handler):
         See protocol docs: [Elicitation](https://agentclientprotocol.com/protocol/v1/draft/elicitation)
 
         Advertise `clientCapabilities.elicitation` in your `initialize` request; without it, agents don't call this
-        method.
+        method. The notifications of its session that were received before it are handled first.
 
         Advertise a capability for each of these that you accept:
         - `mode="form"`: `clientCapabilities.elicitation.form`

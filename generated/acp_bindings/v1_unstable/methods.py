@@ -134,6 +134,7 @@ SESSION_REQUEST_PERMISSION: Final["Request[RequestPermissionRequest, RequestPerm
         Absolute("toolCall.content.diff.path"),
         Absolute("toolCall.locations.path"),
     ),
+    interactive=True,
     cancelled=("session/cancel", '{"outcome":{"outcome":"cancelled"}}', False),
 )
 TERMINAL_CREATE: Final["Request[CreateTerminalRequest, CreateTerminalResponse]"] = Request(
@@ -199,6 +200,7 @@ ELICITATION_CREATE: Final["Request[CreateElicitationRequest, CreateElicitationRe
         Needs("mode.url", "clientCapabilities.elicitation.url"),
         Needs("mode.*", "clientCapabilities.elicitation.*"),
     ),
+    interactive=True,
 )
 MCP_MESSAGE: Final["Request[MessageMcpRequest, MessageMcpResponse]"] = Request(
     profile=PROFILE,

@@ -74,7 +74,8 @@ class Client(Handler):
 
         See protocol docs: [Requesting Permission](https://agentclientprotocol.com/protocol/v2/tool-calls#requesting-permission)
 
-        Every client must implement this method.
+        Every client must implement this method. The notifications of its session that were received before it are
+        handled first.
         """
 
     async def elicitation_create(self, request: CreateElicitationRequest, /) -> CreateElicitationResponse:
@@ -85,6 +86,7 @@ class Client(Handler):
         See protocol docs: [Elicitation](https://agentclientprotocol.com/protocol/v2/elicitation)
 
         Advertise `capabilities.elicitation` in your `initialize` request; without it, agents don't call this method.
+        The notifications of its session that were received before it are handled first.
 
         Advertise a capability for each of these that you accept:
         - `mode="form"`: `capabilities.elicitation.form`

@@ -107,6 +107,7 @@ SESSION_REQUEST_PERMISSION: Final["Request[RequestPermissionRequest, RequestPerm
         Absolute("subject.tool_call.toolCall.locations.path"),
         Absolute("subject.command.cwd"),
     ),
+    interactive=True,
     cancelled=("session/cancel", '{"outcome":{"outcome":"cancelled"}}', True),
 )
 ELICITATION_CREATE: Final["Request[CreateElicitationRequest, CreateElicitationResponse]"] = Request(
@@ -122,6 +123,7 @@ ELICITATION_CREATE: Final["Request[CreateElicitationRequest, CreateElicitationRe
         Needs("mode.url", "capabilities.elicitation.url"),
         Needs("mode.*", "capabilities.elicitation.*"),
     ),
+    interactive=True,
 )
 MCP_MESSAGE: Final["Request[MessageMcpRequest, MessageMcpResponse]"] = Request(
     profile=PROFILE,

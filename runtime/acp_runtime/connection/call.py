@@ -10,8 +10,8 @@ others when they arrive. Turns that the peer cancels are in `request.py`.
 from __future__ import annotations
 
 import asyncio
-from asyncio import get_running_loop
-from collections.abc import Awaitable
+from asyncio import get_running_loop, iscoroutine
+from collections.abc import Awaitable, Coroutine
 from dataclasses import dataclass, field
 from logging import WARNING, getLogger
 from typing import Any, TypeVar
@@ -210,6 +210,39 @@ class Calls:
     def supports(self, method: AnyMethod) -> bool:
         """Return whether the peer has advertised what a method needs."""
         return self.state.supports(method)
+
+    def start_task(self, coroutine: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        """Start a task of the connection.
+
+        Raises:
+            ConnectionClosed: if the handlers have ended.
+            RuntimeError: if the connection belongs to another event loop.
+            TypeError: if it is not a coroutine.
+        """
+        if not iscoroutine(coroutine):
+            raise TypeError(f"`start_task` takes a coroutine, such as `work()`, not {coroutine!r}.")
+        try:
+            self._check_loop()
+            if self.sends_nothing:
+                raise _copy_of(self.end or ConnectionClosed("The connection has ended."))
+        except (RuntimeError, ConnectionClosed):
+            coroutine.close()
+            raise
+        return self.requests.tasks.start(coroutine, self._log)
+
+    async def wait_handled(self, session: str) -> None:
+        """Wait until the notifications of a session that were received by now have been handled.
+
+        In the handler of a notification, it doesn't wait, as calls don't (rule 16).
+
+        Raises:
+            ConnectionClosed: if they were discarded.
+            RuntimeError: if the connection belongs to another event loop.
+        """
+        self._check_loop()
+        message = current.get()
+        if not isinstance(message, InFlightNotification) or message.done:
+            await self.sessions.wait_handled(session)
 
     def has_cancelled_turn(self, session: str) -> bool:
         """Return whether this side has cancelled the newest turn of a session."""

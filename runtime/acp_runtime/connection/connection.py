@@ -67,7 +67,12 @@ class Connection:
             limits=self.limits,
             tasks=self.tasks,
         )
-        self.begin(side, factory)
+        try:
+            self.begin(side, factory)
+        except BaseException:
+            for task in self.tasks.started:  # by the factory
+                task.cancel()
+            raise
         self.reader.start()
 
     def begin(self, side: Side[Any], factory: Callable[[Any], Handler]) -> None:

@@ -190,6 +190,8 @@ class Dispatch:
         if self.options.instrument is not None:
             about = InstrumentedMessage("in", wire, method, message.id, session, params)
             handle = partial(_inside, self.options.instrument, about, handle)
+        if method is not None and method.interactive and session is not None:
+            handle = self.sessions.after_notifications(session, wire, handle, self.options.handler_deadline)
         request = InFlightRequest(
             wire=wire,
             handle=handle,

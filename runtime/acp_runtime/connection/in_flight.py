@@ -82,21 +82,46 @@ class Tasks:
 
     Attributes:
         running: those that have not ended, each with the function that is called then, and its context.
+        started: those of `running` that the application has started.
     """
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._context = copy_context()
         self.running: dict[asyncio.Task[None], tuple[Ended, Context]] = {}
+        self.started: set[asyncio.Task[None]] = set()
 
-    def create(self, coroutine: Coroutine[Any, Any, None], ended: Ended = lambda _: None) -> asyncio.Task[None]:
+    def create(
+        self,
+        coroutine: Coroutine[Any, Any, None],
+        ended: Ended = lambda _: None,
+        context: Context | None = None,
+    ) -> asyncio.Task[None]:
         """Create a task that starts in a later iteration of the event loop. Call `ended` with it when it has ended."""
         # Handlers must not inherit the context variables of the code that lets them start. An eager task factory must
         # not run them here (Python 3.12): their sessions and requests are not complete yet.
-        context = self._context.copy()
+        if context is None:
+            context = self._context.copy()
         task = asyncio.Task(coroutine, loop=self._loop, context=context)
         self.running[task] = ended, context
         task.add_done_callback(self._task_ended)
+        return task
+
+    def start(self, coroutine: Coroutine[Any, Any, None], log: ThrottledLogger) -> asyncio.Task[None]:
+        """Create a task for the application. It inherits the context of the caller, and so its message.
+
+        Args:
+            coroutine: runs in the task.
+            log: for the exception that it raises.
+        """
+
+        def ended(task: asyncio.Task[None]) -> None:
+            self.started.discard(task)
+            with suppress(RuntimeError):  # from an abandoned one that waits for something in its clean-up
+                coroutine.close()  # it has not begun if the task was cancelled before
+
+        task = self.create(_log_errors(coroutine, log), ended, copy_context())
+        self.started.add(task)
         return task
 
     def forget(self, task: asyncio.Task[None]) -> None:
@@ -125,6 +150,15 @@ class Tasks:
         # Looked at, so that asyncio doesn't log a KeyboardInterrupt as well, which has left the event loop.
         if not task.cancelled() and (error := task.exception()) and isinstance(error, Exception):
             raise error
+
+
+async def _log_errors(coroutine: Coroutine[Any, Any, None], log: ThrottledLogger) -> None:
+    try:
+        await coroutine
+    except (KeyboardInterrupt, GeneratorExit, asyncio.CancelledError):
+        raise
+    except BaseException as error:  # SystemExit, too: asyncio would stop the loop
+        log_failure(log, getattr(coroutine, "__qualname__", "of the application"), error, "The task")
 
 
 def _ignore_error(task: asyncio.Task[None]) -> None:
@@ -156,15 +190,15 @@ async def wait_for_peer(limits: Limits, event: Awaitable[T]) -> T:
             message.end_wait()
 
 
-def log_failure(log: ThrottledLogger, wire: str, error: BaseException) -> None:
-    """Log the exception of a handler. If its signature is wrong, say what it has to be."""
+def log_failure(log: ThrottledLogger, name: str, error: BaseException, kind: str = "The handler of") -> None:
+    """Log the exception of a handler or a task. If a handler's signature is wrong, say what it has to be."""
     sole = sole_error(error)
     if isinstance(sole, ConnectionClosed):
-        message = "The handler of %s was stopped by the end of a connection: %s"
-        log.log(WARNING, "closed", message, wire, sole.reason)
+        message = f"{kind} %s was stopped by the end of a connection: %s"
+        log.log(WARNING, "closed", message, name, sole.reason)
         return
     roles.explain_positional(error)
     place = error.__traceback__
     if type(error) is TypeError and place is not None and place.tb_next is None:  # not raised by the handler's code
         error.add_note(_WRONG_SIGNATURE)
-    log.failed(wire, error)
+    log.failed(name, error, kind)

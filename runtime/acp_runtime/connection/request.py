@@ -309,7 +309,8 @@ class Requests:
         failed = partial(self._log.log, ERROR, "unsendable", message, request.wire, error=error)
         line = safe_error_line(request.id, wire_error(sole, disclose=self.disclose), failed)
         try:
-            self.state.check_size(request.wire, line)
+            if len(line) > self.state.longest_line:
+                self.state.refuse_line(request.wire, line)
         except GuardError as oversized:
             failed(oversized)
             return safe_error_line(request.id, InternalError())

@@ -18,7 +18,7 @@ from logging import WARNING, getLogger
 from typing import Any, NamedTuple
 
 from acp_runtime.connection.ids import RecentIds
-from acp_runtime.connection.in_flight import InFlight, InFlightNotification, Tasks, current, log_failure
+from acp_runtime.connection.in_flight import Handle, InFlight, InFlightNotification, Tasks, current, log_failure
 from acp_runtime.connection.limits import Limits
 from acp_runtime.errors import ConnectionClosed, GuardError
 from acp_runtime.logs import ThrottledLogger
@@ -176,6 +176,53 @@ class Sessions:
             elif self.limits.exceeds(1) or self.limits.queued_bytes >= self._max_held_bytes:
                 # Pausing the reader instead would deadlock: the response with the session's id comes behind these.
                 self.release_all()
+
+    async def wait_handled(self, id: str) -> None:
+        """Wait until the present notifications of a session have been handled, those that are held as well.
+
+        Raises:
+            ConnectionClosed: if they were discarded.
+        """
+
+        def resolve(_: object, error: BaseException | None) -> None:
+            if handled.done():  # its waiter was cancelled
+                return
+            if error is None:
+                handled.set_result(None)
+            else:
+                handled.set_exception(error)
+
+        queue = self.queues.get(id)
+        if queue is not None:
+            handled = self._loop.create_future()
+            queue.deliver(Outcome(resolve, None, None))
+            await handled
+
+    def after_notifications(self, id: str, wire: str, handle: Handle, deadline: float) -> Handle:
+        """Return the handler of a request that waits until the present notifications of a session have been handled.
+
+        It doesn't wait for those that are held: the response with the session's id may come after this request. If
+        none of them ends within `deadline` seconds, it goes on, since they may wait for the request.
+        """
+        queue = self.queues.get(id)
+        if queue is None or queue.task is None:
+            return handle
+        handled = self._loop.create_future()
+        outcome = Outcome(lambda *_: handled.set_result(None), None, None)
+        messages = queue.queue
+        messages.append(outcome)
+
+        async def wait_and_handle(argument: Any) -> Any:
+            while not handled.done():
+                ahead = messages.index(outcome)
+                await asyncio.wait({handled}, timeout=deadline)
+                if not handled.done() and messages.index(outcome) == ahead:
+                    text = "Handling %s before the notifications that came first (Options.handler_deadline)"
+                    self.log.log(WARNING, "overtaken", text, wire)
+                    break
+            return await handle(argument)
+
+        return wait_and_handle
 
     @property
     def running(self) -> list[asyncio.Task[None]]:

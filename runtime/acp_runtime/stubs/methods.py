@@ -135,6 +135,8 @@ class Request(Method, Generic[P, R_co]):
         gone: the error code for a session or terminal that no longer exists. The caller gets an empty result instead.
         cancelled: the notification that cancels it, for a session; the JSON of the result that then answers it, or ""
             for the error -32800; and whether that result also answers it if it is cancelled by its id.
+        interactive: whether it asks the user something about its session, so that its handler waits until the
+            notifications of the session that came before it have been handled.
         accepted: the notification that its handler sends once it can't be answered with an error any more; the field of
             it, the tag of that field and the values of the tag that say so; and the id there, which its result has too.
     """
@@ -145,6 +147,7 @@ class Request(Method, Generic[P, R_co]):
     creates: str | None = None
     gone: int | None = None
     cancelled: tuple[str, str, bool] | None = None
+    interactive: bool = False
     accepted: tuple[str, str, str, tuple[str, ...], str] | None = None
 
     @cached_property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Coroutine, Mapping
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar, cast, runtime_checkable
 
@@ -15,7 +15,7 @@ from acp_runtime.stubs.methods import AnyMethod, Notification, Request
 from acp_runtime.stubs.params import build_params, find_method
 
 if TYPE_CHECKING:
-    from asyncio import AbstractEventLoop
+    from asyncio import AbstractEventLoop, Task
 
 P = TypeVar("P")
 R = TypeVar("R")
@@ -87,6 +87,13 @@ class Channel(Protocol):
 
     def has_cancelled_turn(self, session: str) -> bool:
         """Return whether this side has cancelled the newest turn of a session."""
+        ...
+
+    async def wait_handled(self, session: str) -> None:
+        """Wait until the notifications of a session that were received by now have been handled."""
+
+    def start_task(self, coroutine: Coroutine[Any, Any, None]) -> Task[None]:
+        """Start a task that is cancelled and awaited when the connection ends. Its error is logged."""
         ...
 
     @property
@@ -283,6 +290,30 @@ class Remote:
         Known while the turn runs and after it, until the next one. Of many sessions, only the newest 4,096 are known.
         """
         return self._channel.has_cancelled_turn(session_id)
+
+    async def wait_handled(self, session_id: str) -> None:
+        """Wait until the notifications of a session that were received by now have been handled.
+
+        The handler of a request starts at once, unless the request asks the user something. Call this in a handler that
+        needs what the peer has sent before. In the handler of a notification, it returns at once, as calls do there.
+
+        Raises:
+            ConnectionClosed: if the connection ended before they were handled.
+        """
+        await self._channel.wait_handled(session_id)
+
+    def start_task(self, coroutine: Coroutine[Any, Any, None]) -> Task[None]:
+        """Start a task that may outlive the handler that starts it, such as a turn of version 2.
+
+        It is cancelled when the connection ends, after the handlers, and the connection waits for it. What it raises is
+        logged like an error of a handler, so awaiting the task doesn't raise that. It sees the context variables of its
+        caller.
+
+        Raises:
+            ConnectionClosed: if the connection has ended.
+            RuntimeError: if it belongs to another event loop.
+        """
+        return self._channel.start_task(coroutine)
 
     async def wait_closed(self) -> ConnectionClosed:
         """Wait until the connection has ended and all received messages have been handled.

@@ -105,6 +105,7 @@ CASES = [
     ),
     entry("another result when cancelled", "session/prompt", "method-cancelled-changed", "RRSRR", cancelled=STOPPED),
     entry("a result when cancelled", "session/prompt", "method-cancelled-changed", "RRSRR", cancelled=None),
+    entry("a question no longer waits", "session/prompt", "method-interactive-changed", "SSSSR", interactive=True),
     entry("nothing accepts a request", "session/prompt", "method-accepted-changed", "RRSRR", accepted=ACCEPTED),
     stated("a path that is absolute now", "method-absolute-gained", "SRRSS", model(cwd=STRING), model(cwd=ABSOLUTE)),
     stated("a path that may be relative now", "method-absolute-lost", "RSSSS", model(cwd=ABSOLUTE), model(cwd=STRING)),
