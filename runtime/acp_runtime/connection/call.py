@@ -11,13 +11,20 @@ from __future__ import annotations
 
 import asyncio
 from asyncio import get_running_loop
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Coroutine
 from dataclasses import dataclass, field
 from logging import WARNING, getLogger
 from typing import Any, TypeVar
 
 from acp_runtime.connection.ids import Groups, RecentIds
-from acp_runtime.connection.in_flight import InFlight, InFlightNotification, begin_wait_for_peer, current, wait_for_peer
+from acp_runtime.connection.in_flight import (
+    InFlight,
+    InFlightNotification,
+    begin_wait_for_peer,
+    current,
+    log_failure,
+    wait_for_peer,
+)
 from acp_runtime.connection.lifecycle import Lifecycle
 from acp_runtime.connection.limits import Limits
 from acp_runtime.connection.request import Requests
@@ -210,6 +217,23 @@ class Calls:
     def supports(self, method: AnyMethod) -> bool:
         """Return whether the peer has advertised what a method needs."""
         return self.state.supports(method)
+
+    def start_task(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        """Start a task that is cancelled and awaited when the connection ends. Its error is logged."""
+        tasks = self.requests.tasks
+        task = tasks.create(self._run(work), tasks.started.discard)
+        tasks.started.add(task)
+        return task
+
+    async def _run(self, work: Coroutine[Any, Any, None]) -> None:
+        try:
+            await work
+        except Exception as error:
+            log_failure(self._log, f"task {work.__qualname__}", error)
+
+    async def wait_handled(self, session: str) -> None:
+        """Wait until the notifications of a session that were received by now have been handled."""
+        await self.sessions.wait_handled(session)
 
     def has_cancelled_turn(self, session: str) -> bool:
         """Return whether this side has cancelled the newest turn of a session."""

@@ -66,7 +66,8 @@ async def _close(connection: Connection) -> ConnectionClosed:
         connection.calls.cancel_all()
         connection.calls.close(reason)
     await connection.reader.stop()
-    await _wait(connection, _all(connection.tasks.running), options.eof_grace)
+    handling = connection.tasks.running.keys() - connection.tasks.started
+    await _wait(connection, _all(handling), options.eof_grace)
     await _end_handlers(connection, reason)
     await connection.writer.close(0 if lifecycle.is_hurried else options.flush_deadline)
     lifecycle.closed.set_result(reason)

@@ -81,12 +81,14 @@ class Tasks:
 
     Attributes:
         running: those that have not ended, each with the function that is called then, and its context.
+        started: those of `running` that handle no message. They are cancelled without a grace period.
     """
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._context = copy_context()
         self.running: dict[asyncio.Task[None], tuple[Ended, Context]] = {}
+        self.started: set[asyncio.Task[None]] = set()
 
     def create(self, coroutine: Coroutine[Any, Any, None], ended: Ended = lambda _: None) -> asyncio.Task[None]:
         """Create a task that starts in a later iteration of the event loop. Call `ended` with it when it has ended."""

@@ -177,6 +177,14 @@ class Sessions:
                 # Pausing the reader instead would deadlock: the response with the session's id comes behind these.
                 self.release_all()
 
+    async def wait_handled(self, id: str) -> None:
+        """Wait until the notifications of a session that were received by now have been handled."""
+        queue = self.queues.get(id)
+        if queue is not None:
+            handled = self._loop.create_future()
+            queue.deliver(Outcome(lambda *_: None if handled.done() else handled.set_result(None), None, None))
+            await handled
+
     @property
     def running(self) -> list[asyncio.Task[None]]:
         """The tasks that handle notifications."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Coroutine, Mapping
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar, cast, runtime_checkable
 
@@ -14,7 +14,7 @@ from acp_runtime.stubs.methods import AnyMethod, Notification, Request
 from acp_runtime.stubs.params import build_params, find_method
 
 if TYPE_CHECKING:
-    from asyncio import AbstractEventLoop
+    from asyncio import AbstractEventLoop, Task
 
 P = TypeVar("P")
 R = TypeVar("R")
@@ -86,6 +86,13 @@ class Channel(Protocol):
 
     def has_cancelled_turn(self, session: str) -> bool:
         """Return whether this side has cancelled the newest turn of a session."""
+        ...
+
+    async def wait_handled(self, session: str) -> None:
+        """Wait until the notifications of a session that were received by now have been handled."""
+
+    def start_task(self, work: Coroutine[Any, Any, None]) -> Task[None]:
+        """Start a task that is cancelled and awaited when the connection ends. Its error is logged."""
         ...
 
     @property
@@ -273,6 +280,21 @@ class Remote:
         Known while the turn runs and after it, until the next one. Of many sessions, only the newest 4,096 are known.
         """
         return self._channel.has_cancelled_turn(session_id)
+
+    async def wait_handled(self, session_id: str) -> None:
+        """Wait until the notifications of a session that were received by now have been handled.
+
+        The handler of a request starts at once. Call this in one that needs what the peer has sent before, but not in
+        the handler of a notification of the same session.
+        """
+        await self._channel.wait_handled(session_id)
+
+    def start_task(self, work: Coroutine[Any, Any, None]) -> Task[None]:
+        """Start a task that outlives the handler that starts it.
+
+        It is cancelled and awaited when the connection ends. Its error is logged like that of a handler.
+        """
+        return self._channel.start_task(work)
 
     async def wait_closed(self) -> ConnectionClosed:
         """Wait until the connection has ended and all received messages have been handled.
