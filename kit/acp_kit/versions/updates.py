@@ -1,0 +1,87 @@
+"""The updates of a session."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from uuid import uuid4
+
+from acp_kit.versions.json_objects import Json, without
+from acp_kit.versions.settings import Settings, command_to_v2
+from acp_kit.versions.tool_calls import ToolCalls
+
+
+class Updates:
+    """Translates the updates of a session.
+
+    Args:
+        cwd: the folder that relative paths are in.
+
+    Attributes:
+        calls: its tool calls.
+        settings: its config options and modes.
+    """
+
+    def __init__(self, cwd: str) -> None:
+        self.calls = ToolCalls(cwd)
+        self.settings = Settings()
+        # The kind and the id of the message that chunks without an id are added to.
+        self._last_message: tuple[str, str] | None = None
+        # The kind of the message that the agent has given an id to.
+        self._kinds: dict[str, str] = {}
+        self._translate: dict[str, Callable[[Json], Json | None]] = {
+            "user_message_chunk": self._chunk,
+            "agent_message_chunk": self._chunk,
+            "agent_thought_chunk": self._chunk,
+            "tool_call": self._tool_call,
+            "tool_call_update": self._tool_call_update,
+            "plan": self._plan,
+            "available_commands_update": self._commands,
+            "current_mode_update": self._mode,
+            "config_option_update": self._options,
+        }
+
+    def begin_turn(self) -> None:
+        """Begin a turn: the next chunk without an id begins a message."""
+        self._last_message = None
+        self._kinds.clear()
+
+    def to_v2(self, update: Json) -> Json | None:
+        """Return the update of version 2; None if it has nothing that version 2 shows."""
+        translate = self._translate.get(update["sessionUpdate"])
+        return update if translate is None else translate(update)
+
+    def _chunk(self, update: Json) -> Json:
+        kind, id = update["sessionUpdate"], update.get("messageId")
+        if id is not None:
+            # Some agents give a message and its thoughts the same id.
+            id = id if self._kinds.setdefault(id, kind) == kind else f"{id}-{kind}"
+        elif self._last_message is not None and self._last_message[0] == kind:
+            id = self._last_message[1]
+        else:
+            id = uuid4().hex
+        self._last_message = kind, id
+        return update | {"messageId": id}
+
+    def _tool_call(self, update: Json) -> Json:
+        self._last_message = None
+        return self.calls.start(update) | {"sessionUpdate": "tool_call_update"}
+
+    def _tool_call_update(self, update: Json) -> Json:
+        self._last_message = None
+        return self.calls.update(update)
+
+    def _plan(self, update: Json) -> Json:
+        plan = {"type": "items", "planId": "plan", "entries": update["entries"]}
+        return without(update, "entries") | {"sessionUpdate": "plan_update", "plan": plan}
+
+    def _commands(self, update: Json) -> Json:
+        return update | {"availableCommands": [command_to_v2(command) for command in update["availableCommands"]]}
+
+    def _mode(self, update: Json) -> Json | None:
+        options = self.settings.set_mode(update["currentModeId"])
+        if self.settings.mode_option is None:
+            return None  # an option of the agent has the same
+        return without(update, "currentModeId") | {"sessionUpdate": "config_option_update", "configOptions": options}
+
+    def _options(self, update: Json) -> Json:
+        return update | {"configOptions": self.settings.update(update)}
