@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from contextlib import suppress
 from uuid import uuid4
 
@@ -10,7 +11,7 @@ from acp_bindings import v1, v2_draft as v2
 from acp_kit.versions.agent_connection import AgentConnection, Open, PassesExtensions, passed_on
 from acp_kit.versions.capabilities import agent_capabilities_to_v2, client_capabilities_to_v1, login_method_to_v2
 from acp_kit.versions.client import ClientV1
-from acp_kit.versions.json_objects import Json, same_json, without
+from acp_kit.versions.json_objects import Json, params_of, same_json, without
 from acp_kit.versions.session import Session, Turn
 from acp_runtime import InvalidParams, Model, RequestError, ResourceNotFound
 
@@ -22,6 +23,8 @@ _NONE: list[Json] = []
 _ACCEPT_AFTER = 0.1
 # How long closing a session waits for the end of its turn, in seconds.
 _CLOSE_DEADLINE = 5.0
+# How many closed sessions are remembered.
+_MAX_CLOSED = 1000
 
 
 class AgentV2(PassesExtensions, v2.Agent):
@@ -36,6 +39,7 @@ class AgentV2(PassesExtensions, v2.Agent):
         self._client = client
         self._connection = AgentConnection(client, open, lambda agent: ClientV1(agent, client, self._known))
         self._sessions: dict[str, Session] = {}
+        self._closed: deque[str] = deque(maxlen=_MAX_CLOSED)
         self._capabilities = v1.AgentCapabilities()
 
     async def other_peer(self) -> v1.RemoteAgent:
@@ -52,7 +56,7 @@ class AgentV2(PassesExtensions, v2.Agent):
             "clientInfo": params["info"],
             "clientCapabilities": client_capabilities_to_v1(params.get("capabilities") or {}),
         }
-        response = await passed_on(agent.request(v1.InitializeRequest.model_validate(old)))
+        response = await passed_on(agent.request(params_of(v1.InitializeRequest, old)))
         self._capabilities = response.agent_capabilities
         result = response.model_dump()
         new = without(result, "agentInfo", "agentCapabilities") | {
@@ -80,8 +84,8 @@ class AgentV2(PassesExtensions, v2.Agent):
     async def session_new(self, request: v2.NewSessionRequest) -> v2.NewSessionResponse:
         """Create a session."""
         agent = await self.other_peer()
-        response = await passed_on(agent.request(v1.NewSessionRequest.model_validate(_setup(request))))
-        session = self._sessions[response.session_id] = Session(response.session_id, request.cwd, self._client)
+        response = await passed_on(agent.request(params_of(v1.NewSessionRequest, _setup(request))))
+        session = self._open(response.session_id, request.cwd)
         return v2.NewSessionResponse.model_validate(_with_options(session, response))
 
     async def session_resume(self, request: v2.ResumeSessionRequest) -> v2.ResumeSessionResponse:
@@ -92,10 +96,8 @@ class AgentV2(PassesExtensions, v2.Agent):
         replay = request.replay_from
         if replay is not None and replay.type != "start":
             raise InvalidParams(f"This agent can't replay from {replay.type!r}.")
-        session = self._sessions.get(request.session_id)
-        is_new = session is None
-        if session is None:
-            session = self._sessions[request.session_id] = Session(request.session_id, request.cwd, self._client)
+        is_new = request.session_id not in self._sessions
+        session = self._open(request.session_id, request.cwd)
         try:
             response = await self._resume(session, request, is_new=is_new)
         except BaseException:
@@ -106,18 +108,19 @@ class AgentV2(PassesExtensions, v2.Agent):
         return v2.ResumeSessionResponse.model_validate(_with_options(session, response))
 
     async def _resume(self, session: Session, request: v2.ResumeSessionRequest, *, is_new: bool) -> Model:
-        """Resume or load a session. If the agent can do neither, a session of this connection is as it was."""
+        """Resume or load a session. If that isn't possible, a session of this connection stays as it is."""
         agent, params = await self.other_peer(), without(_setup(request), "replayFrom")
         replays = request.replay_from is not None
         if not replays and self._capabilities.session_capabilities.resume is not None:
-            return await passed_on(agent.request(v1.ResumeSessionRequest.model_validate(params)))
-        if not self._capabilities.load_session:
-            if replays or is_new:
-                raise ResourceNotFound("This agent can't load sessions", {"sessionId": session.id})
+            return await passed_on(agent.request(params_of(v1.ResumeSessionRequest, params)))
+        if not replays and not is_new and (session.turn is not None or not self._capabilities.load_session):
             return v1.ResumeSessionResponse()
+        if not self._capabilities.load_session:
+            raise ResourceNotFound("This agent can't load sessions", {"sessionId": session.id})
+        session.updates.begin_replay()
         session.is_muted = not replays
         try:
-            return await passed_on(agent.request(v1.LoadSessionRequest.model_validate(params)))
+            return await passed_on(agent.request(params_of(v1.LoadSessionRequest, params)))
         finally:
             session.is_muted = False
 
@@ -135,19 +138,22 @@ class AgentV2(PassesExtensions, v2.Agent):
         """Cancel the turns of a session, and close it if the agent can."""
         session = self._session(request.session_id)
         await self._cancel(session)
-        if session.turn is not None and session.turn.task is not None:
-            await asyncio.wait({session.turn.task}, timeout=_CLOSE_DEADLINE)
+        task = None if session.turn is None else session.turn.task
+        if task is not None and not (await asyncio.wait({task}, timeout=_CLOSE_DEADLINE))[0]:
+            task.cancel()
+            await session.report("idle", stopReason="cancelled")
         response = v1.CloseSessionResponse()
         if self._capabilities.session_capabilities.close is not None:
             agent = await self.other_peer()
             response = await passed_on(agent.request(same_json(request, v1.CloseSessionRequest)))
-        del self._sessions[session.id]
+        self._forget(session.id)
         return same_json(response, v2.CloseSessionResponse)
 
     async def session_delete(self, request: v2.DeleteSessionRequest) -> v2.DeleteSessionResponse:
         """Delete a session."""
         agent = await self.other_peer()
         response = await passed_on(agent.request(same_json(request, v1.DeleteSessionRequest)))
+        self._forget(request.session_id)
         return same_json(response, v2.DeleteSessionResponse)
 
     async def session_set_config_option(
@@ -162,10 +168,10 @@ class AgentV2(PassesExtensions, v2.Agent):
             await passed_on(agent.session_set_mode(session_id=session.id, mode_id=mode))
             return v2.SetSessionConfigOptionResponse.model_validate({"configOptions": settings.set_mode(mode)})
         if request.type == "id":
-            set_option = v1.SetSessionConfigOptionRequestValueId.model_validate(without(params, "type"))
+            set_option = params_of(v1.SetSessionConfigOptionRequestValueId, without(params, "type"))
             response = await passed_on(agent.request(set_option))
         elif request.type == "boolean":
-            set_boolean = v1.SetSessionConfigOptionRequestBoolean.model_validate(params)
+            set_boolean = params_of(v1.SetSessionConfigOptionRequestBoolean, params)
             response = await passed_on(agent.request(set_boolean))
         else:
             raise InvalidParams(f"This agent has no options of type {request.type!r}.")
@@ -176,8 +182,9 @@ class AgentV2(PassesExtensions, v2.Agent):
     async def session_prompt(self, request: v2.PromptRequest) -> v2.PromptResponse:
         """Return when the prompt is accepted. The turn goes on."""
         session, params = self._session(request.session_id), request.model_dump()
+        prompt = params_of(v1.PromptRequest, params)
         turn = await session.begin_turn(params["prompt"])
-        turn.task = self._client.start_task(self._run(session, turn, v1.PromptRequest.model_validate(params)))
+        turn.task = self._client.start_task(self._run(session, turn, prompt))
         try:
             with suppress(TimeoutError):
                 await asyncio.wait_for(turn.has_begun.wait(), _ACCEPT_AFTER)
@@ -244,7 +251,20 @@ class AgentV2(PassesExtensions, v2.Agent):
 
     def _known(self, id: str) -> Session:
         """Return a session that the agent names."""
-        return self._sessions.get(id) or self._sessions.setdefault(id, Session(id, "/", self._client))
+        session = self._sessions.get(id) or Session(id, "/", self._client)
+        session.is_closed = id in self._closed
+        return session if session.is_closed else self._sessions.setdefault(id, session)
+
+    def _open(self, id: str, cwd: str) -> Session:
+        """Return a session that the client creates or resumes."""
+        if id in self._closed:
+            self._closed.remove(id)
+        return self._sessions.setdefault(id, Session(id, cwd, self._client))
+
+    def _forget(self, id: str) -> None:
+        """Note that a session has ended. What the agent still sends for it isn't passed on."""
+        self._sessions.pop(id, None)
+        self._closed.append(id)
 
 
 def _failure(turn: Turn, error: RequestError) -> Json:

@@ -52,8 +52,8 @@ class ClientV1(PassesExtensions, v1.Client):
         """Ask the client, with the tool call as the subject. Its title is the title of the question."""
         session, params = self._find_session(request.session_id), request.model_dump()
         await self._agent.wait_handled(session.id)
-        if not request.options:
-            _logger.warning("The agent has asked for a permission without options. It gets none.")
+        if session.is_closed or not request.options:
+            _logger.warning("The agent has asked for a permission without options, or after the end of its session.")
             return v1.RequestPermissionResponse(outcome=v1.RequestPermissionOutcomeCancelled())
         call = session.updates.calls.update(params["toolCall"])
         title = session.updates.calls.title(request.tool_call.tool_call_id) or "The agent asks for permission"

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias, TypeVar, cast
 
-from acp_runtime import Model
+from pydantic import ValidationError
+
+from acp_runtime import InvalidParams, Model
 
 Json: TypeAlias = dict[str, Any]
 
@@ -31,6 +33,20 @@ def without(value: Json, *names: str) -> Json:
 def renamed(value: Json, **names: str) -> Json:
     """Return an object with other keys."""
     return {names.get(key, key): item for key, item in value.items()}
+
+
+def params_of(cls: type[ModelT], value: Json) -> ModelT:
+    """Return params for the agent.
+
+    Raises:
+        InvalidParams: if version 1 doesn't allow them.
+    """
+    try:
+        return cls.model_validate(value)
+    except ValidationError as error:
+        details = error.errors(include_url=False, include_context=False, include_input=False)
+        fields = ", ".join(".".join(map(str, detail["loc"])) for detail in details[:10])
+        raise InvalidParams(f"This agent takes other params: {fields}") from error
 
 
 def same_json(value: Model, cls: type[ModelT]) -> ModelT:

@@ -66,6 +66,7 @@ class Session:
     Attributes:
         turn: the turn that runs, or is about to begin.
         state: the state that the client knows.
+        is_closed: whether the client has closed or deleted it, so that nothing more is sent for it.
         is_muted: whether its history is left out, because the client doesn't want it again.
         info: its title and when it was changed, as far as the agent has said.
     """
@@ -76,6 +77,7 @@ class Session:
         self.updates = Updates(cwd)
         self.turn: Turn | None = None
         self.state: Json = {"sessionUpdate": "state_update", "state": "idle"}
+        self.is_closed = False
         self.is_muted = False
         self.info: Json = {}
         self._client = client
@@ -121,7 +123,7 @@ class Session:
     async def receive(self, params: Json) -> None:
         """Pass on an update of the agent, after the prompt that it belongs to."""
         update, turn = params["update"], self.turn
-        if self.is_muted and update["sessionUpdate"] in _HISTORY:
+        if self.is_closed or (self.is_muted and update["sessionUpdate"] in _HISTORY):
             return
         if turn is not None:
             await self.wait_accepted()

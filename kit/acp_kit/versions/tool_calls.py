@@ -27,6 +27,12 @@ class ToolCalls:
         self._titles: dict[str, str] = {}
         self._ended: set[str] = set()
 
+    def begin_replay(self) -> None:
+        """Forget the calls, because all of them are told again."""
+        self._ids.clear()
+        self._titles.clear()
+        self._ended.clear()
+
     def start(self, call: Json) -> Json:
         """Return the fields of a `tool_call`. A second one for a running call replaces all of it."""
         id = call["toolCallId"]
@@ -61,8 +67,6 @@ class ToolCalls:
             call["content"] = [content_to_v2(item, self._cwd) for item in call["content"]]
         if call.get("locations"):
             call["locations"] = [_location_to_v2(item, self._cwd) for item in call["locations"]]
-        if call.get("kind") == "switch_mode":
-            call["kind"] = "other"
         return call
 
 

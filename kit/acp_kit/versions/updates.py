@@ -45,6 +45,11 @@ class Updates:
         self._last_message = None
         self._kinds.clear()
 
+    def begin_replay(self) -> None:
+        """Begin a replay of the conversation: the ids of its tool calls are those of before."""
+        self.begin_turn()
+        self.calls.begin_replay()
+
     def to_v2(self, update: Json) -> Json | None:
         """Return the update of version 2; None if it has nothing that version 2 shows."""
         translate = self._translate.get(update["sessionUpdate"])

@@ -229,7 +229,7 @@ class Calls:
         try:
             await work
         except Exception as error:
-            log_failure(self._log, f"task {work.__qualname__}", error)
+            log_failure(self._log, f"task {work!r}", error)
 
     async def wait_handled(self, session: str) -> None:
         """Wait until the notifications of a session that were received by now have been handled."""

@@ -181,9 +181,9 @@ class Sessions:
         """Wait until the notifications of a session that were received by now have been handled."""
         queue = self.queues.get(id)
         if queue is not None:
-            handled = self._loop.create_future()
-            queue.deliver(Outcome(lambda *_: None if handled.done() else handled.set_result(None), None, None))
-            await handled
+            handled = asyncio.Event()
+            queue.deliver(Outcome(lambda _result, _error: handled.set(), None, None))
+            await handled.wait()
 
     @property
     def running(self) -> list[asyncio.Task[None]]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from acp_bindings import v1
 from acp_bindings.v2_draft.connecting import AGENT_SIDE
@@ -14,6 +14,9 @@ from tests.support.runtime.peer import LINKS, Peer, chunk, serving
 INFO = {"name": "client", "version": "1"}
 PROMPT = [{"type": "text", "text": "hi"}]
 OPTIONS = [{"optionId": "yes", "name": "Yes", "kind": "allow_once"}]
+
+
+AgentT = TypeVar("AgentT", bound=v1.Agent)
 
 
 class AgentV1(v1.Agent):
@@ -55,16 +58,29 @@ class AgentV1(v1.Agent):
             await self.client.session_update(session_id=session, update=update)
 
 
+class Made(Generic[AgentT]):
+    """A factory that remembers the agent."""
+
+    agent: AgentT
+
+    def __init__(self, cls: type[AgentT]) -> None:
+        self._cls = cls
+
+    def __call__(self, client: v1.RemoteClient) -> AgentT:
+        self.agent = self._cls(client)
+        return self.agent
+
+
 @asynccontextmanager
-async def connected(agent: Callable[[Any], v1.Agent], capabilities: Any = None) -> AsyncIterator[tuple[Peer, Any]]:
+async def connected(agent: Callable[[Any], v1.Agent], capabilities: Any = None) -> AsyncGenerator[tuple[Peer, Any]]:
     """Connect an agent to a raw client of version 2. Yield the client and the result of `initialize`."""
     async with serving(LINKS["memory"], as_v2(agent), side=AGENT_SIDE, ready=False) as peer:
         params = {"protocolVersion": 2, "info": INFO, "capabilities": capabilities or {}}
-        yield peer, (await peer.call("initialize", params))["result"]
+        yield peer, (await peer.call("initialize", params)).get("result")
 
 
 @asynccontextmanager
-async def session_of(agent: Callable[[Any], v1.Agent], capabilities: Any = None) -> AsyncIterator[Peer]:
+async def session_of(agent: Callable[[Any], v1.Agent], capabilities: Any = None) -> AsyncGenerator[Peer]:
     """Connect an agent to a raw client of version 2 that has created `session-1`."""
     async with connected(agent, capabilities) as (peer, _):
         assert (await peer.call("session/new", {"cwd": "/work"}))["result"]["sessionId"] == "session-1"
