@@ -36,15 +36,12 @@ class ToolCalls:
     def start(self, call: Json) -> Json:
         """Return the fields of a `tool_call`. A second one for a running call replaces all of it."""
         id = call["toolCallId"]
-        if id not in self._ids:
-            self._ids[id] = id
-        elif id in self._ended:
+        if self.is_running(id):
+            return self._shown(dict.fromkeys(_FIELDS) | _without_nulls(call))
+        if id in self._ids:
             self._ended.discard(id)
             self._ids[id] = _next_id(self._ids[id], id)
             self._titles.pop(id, None)
-        else:
-            call = dict.fromkeys(_FIELDS) | _without_nulls(call)
-            return self._shown(call, _FIELDS)
         return self.update(call)
 
     def update(self, call: Json) -> Json:
@@ -52,11 +49,19 @@ class ToolCalls:
         self._ids.setdefault(call["toolCallId"], call["toolCallId"])
         return self._shown(_without_nulls(call))
 
+    def is_known(self, id: str) -> bool:
+        """Return whether there is a call with an id."""
+        return id in self._ids
+
+    def is_running(self, id: str) -> bool:
+        """Return whether the call with an id has not ended."""
+        return id in self._ids and id not in self._ended
+
     def title(self, id: str) -> str:
         """Return the title of a call; "" if it has none."""
         return self._titles.get(id, "")
 
-    def _shown(self, call: Json, cleared: tuple[str, ...] = ()) -> Json:
+    def _shown(self, call: Json) -> Json:
         id = call["toolCallId"]
         if call.get("title"):
             self._titles[id] = call["title"]

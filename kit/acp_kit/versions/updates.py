@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from uuid import uuid4
 
@@ -24,16 +25,19 @@ class Updates:
     def __init__(self, cwd: str) -> None:
         self.calls = ToolCalls(cwd)
         self.settings = Settings()
-        # The kind and the id of the message that chunks without an id are added to.
-        self._last_message: tuple[str, str] | None = None
-        # The kind of the message that the agent has given an id to.
-        self._kinds: dict[str, str] = {}
+        self._last_compaction: str | None = None
+        # The kind and the id of the message that chunks are added to, and its id in version 2; None if something else
+        # has begun since.
+        self._last_message: tuple[str, str | None, str] | None = None
+        # How many messages the agent has given an id to.
+        self._messages: Counter[str] = Counter()
         self._translate: dict[str, Callable[[Json], Json | None]] = {
             "user_message_chunk": self._chunk,
             "agent_message_chunk": self._chunk,
             "agent_thought_chunk": self._chunk,
             "tool_call": self._tool_call,
             "tool_call_update": self._tool_call_update,
+            "compaction_update": self._compaction,
             "plan": self._plan,
             "available_commands_update": self._commands,
             "current_mode_update": self._mode,
@@ -41,13 +45,13 @@ class Updates:
         }
 
     def begin_turn(self) -> None:
-        """Begin a turn: the next chunk without an id begins a message."""
+        """Begin a turn: the next chunk begins a message."""
         self._last_message = None
-        self._kinds.clear()
 
     def begin_replay(self) -> None:
-        """Begin a replay of the conversation: the ids of its tool calls are those of before."""
+        """Begin a replay of the conversation: the ids of its messages and tool calls are those of before."""
         self.begin_turn()
+        self._messages.clear()
         self.calls.begin_replay()
 
     def to_v2(self, update: Json) -> Json | None:
@@ -56,24 +60,36 @@ class Updates:
         return update if translate is None else translate(update)
 
     def _chunk(self, update: Json) -> Json:
+        """Adjacent chunks of a kind, with one id or without an id, are one message.
+
+        In version 2, everything with one id is the same message. Some agents of version 1 give several the same.
+        """
         kind, id = update["sessionUpdate"], update.get("messageId")
-        if id is not None:
-            # Some agents give a message and its thoughts the same id.
-            id = id if self._kinds.setdefault(id, kind) == kind else f"{id}-{kind}"
-        elif self._last_message is not None and self._last_message[0] == kind:
-            id = self._last_message[1]
-        else:
-            id = uuid4().hex
-        self._last_message = kind, id
-        return update | {"messageId": id}
+        if self._last_message is None or self._last_message[:2] != (kind, id):
+            self._last_message = kind, id, self._new_id(id)
+        return update | {"messageId": self._last_message[2]}
+
+    def _new_id(self, id: str | None) -> str:
+        if id is None:
+            return uuid4().hex
+        self._messages[id] += 1
+        return id if self._messages[id] == 1 else f"{id}-{self._messages[id]}"
 
     def _tool_call(self, update: Json) -> Json:
-        self._last_message = None
+        if not self.calls.is_running(update["toolCallId"]):
+            self._last_message = None
         return self.calls.start(update) | {"sessionUpdate": "tool_call_update"}
 
     def _tool_call_update(self, update: Json) -> Json:
-        self._last_message = None
+        if not self.calls.is_known(update["toolCallId"]):
+            self._last_message = None
         return self.calls.update(update)
+
+    def _compaction(self, update: Json) -> Json:
+        if self._last_compaction != update["compactionId"]:
+            self._last_compaction = update["compactionId"]
+            self._last_message = None
+        return update
 
     def _plan(self, update: Json) -> Json:
         plan = {"type": "items", "planId": "plan", "entries": update["entries"]}

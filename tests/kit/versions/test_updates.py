@@ -36,14 +36,11 @@ def test_chunks_without_an_id_are_one_message_until_something_else_comes() -> No
     assert len({*ids}) == 5
 
 
-def test_ids_of_the_agent_stay_but_a_thought_with_the_id_of_a_message_gets_its_own() -> None:
+def test_an_id_of_the_agent_stays_unless_another_message_has_it() -> None:
     message = text(v1.SessionUpdateAgentMessageChunk, "a", message_id="m")
     thought = text(v1.SessionUpdateAgentThoughtChunk, "b", message_id="m")
-    assert [update["messageId"] for update in translated(message, thought, message)] == [
-        "m",
-        "m-agent_thought_chunk",
-        "m",
-    ]
+    ids = [update.get("messageId") for update in translated(message, message, thought, message, call(), message)]
+    assert ids == ["m", "m", "m-2", "m-3", None, "m-4"]
 
 
 def test_a_tool_call_begins_with_an_update() -> None:
@@ -83,6 +80,14 @@ def test_relative_paths_are_in_the_folder_of_the_session_and_line_0_is_no_line()
     (update,) = translated(call(locations=locations, content=[diff]))
     assert update["locations"] == [{"path": "/work/b.py"}, {"path": "C:\\x", "line": 3}]
     assert update["content"][0]["changes"] == [{"operation": "add", "path": "/work/c.py", "fileType": "text"}]
+
+
+def test_a_change_of_a_call_does_not_end_a_message() -> None:
+    updates = translated(
+        call(), chunk("a"), change(status="completed"), chunk("b"), change(tool_call_id="2"), chunk("c")
+    )
+    ids = [update["messageId"] for update in updates if "messageId" in update]
+    assert ids[0] == ids[1] != ids[2]
 
 
 def test_a_plan_is_one_with_an_id() -> None:
