@@ -1,4 +1,4 @@
-"""An agent of version 1 behind `as_v2` with the official SDKs' clients of version 2."""
+"""An agent of version 1 behind `as_v2` with the client of version 2 of the TypeScript SDK."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.support.interop.driver import Driver, PeerError
-from tests.support.interop.sdks import NEXT_PYTHON, PEERS, TYPESCRIPT, connected
+from tests.support.interop.sdks import PEERS, TYPESCRIPT, connected
 from tests.support.kit.behind_v2 import names
 from tests.support.skipping import skip_without
 from tools.third_party import UnavailableError
@@ -22,23 +22,18 @@ ALLOWED = {"session/request_permission": {"result": {"outcome": {"outcome": "sel
 TURN = ["user_message", "running", "agent_message_chunk"]
 
 
-@pytest.fixture(params=[TYPESCRIPT, NEXT_PYTHON])
-def sdk(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
-
-
 @asynccontextmanager
-async def session_of(sdk: str) -> AsyncGenerator[tuple[Driver, Any]]:
-    """Connect a client of an SDK with a session. Yield it, and the result of `session/new`."""
+async def session_of() -> AsyncGenerator[tuple[Driver, Any]]:
+    """Connect a client with a session. Yield it, and the result of `session/new`."""
     try:
-        async with connected(sdk, AGENT, "2") as client:
+        async with connected(TYPESCRIPT, AGENT, "2") as client:
             await client.set_responses(ALLOWED)
             info = {"name": "theirs", "version": "1"}
             initialized = await client.call("initialize", {"protocolVersion": 2, "info": info, "capabilities": {}})
             assert (initialized["protocolVersion"], initialized["info"]["name"]) == (2, "ours")
             yield client, await client.call("session/new", {"cwd": "/tmp", "mcpServers": []})
     except UnavailableError as reason:
-        skip_without("An SDK can't be installed", reason)
+        skip_without("The TypeScript SDK can't be installed", reason)
 
 
 async def until(client: Driver, kind: str = "state_update") -> list[Any]:
@@ -53,8 +48,8 @@ async def until(client: Driver, kind: str = "state_update") -> list[Any]:
     return updates
 
 
-async def test_a_turn_with_a_permission_and_a_diff(sdk: str) -> None:
-    async with session_of(sdk) as (client, session):
+async def test_a_turn_with_a_permission_and_a_diff() -> None:
+    async with session_of() as (client, session):
         accepted = await client.prompt("edit", session=session["sessionId"])
         updates = await until(client)
         assert accepted["messageId"] == updates[0]["messageId"]
@@ -66,24 +61,24 @@ async def test_a_turn_with_a_permission_and_a_diff(sdk: str) -> None:
         assert "-old\n+new\n" in diff["patch"]["text"]
 
 
-async def test_cancelling(sdk: str) -> None:
-    async with session_of(sdk) as (client, session):
+async def test_cancelling() -> None:
+    async with session_of() as (client, session):
         await client.prompt("wait", session=session["sessionId"])
         assert names(await until(client, "agent_message_chunk")) == TURN
         await client.notify("session/cancel", {"sessionId": session["sessionId"]})
         assert names(await until(client)) == ["idle cancelled"]
 
 
-async def test_an_error_after_a_message(sdk: str) -> None:
-    async with session_of(sdk) as (client, session):
+async def test_an_error_after_a_message() -> None:
+    async with session_of() as (client, session):
         await client.prompt("fail", session=session["sessionId"])
         updates = await until(client)
         assert names(updates) == [*TURN, "idle error"]
         assert updates[-1]["error"]["code"] == -32050
 
 
-async def test_modes_resume_list_and_close(sdk: str) -> None:
-    async with session_of(sdk) as (client, session):
+async def test_modes_resume_list_and_close() -> None:
+    async with session_of() as (client, session):
         id = session["sessionId"]
         assert session["configOptions"][0]["category"] == "mode"
         setting = {"sessionId": id, "configId": "mode", "type": "id", "value": "code"}
