@@ -73,7 +73,7 @@ _LAYERS = {
         {"content", "official", "registry", "updates"},
         {"local"},
         {"agent"},
-        {"client", "history"},
+        {"client", "history", "versions"},
         {"remote", "sync", "tap", "testing"},
         {"checking"},
         {"__main__"},

@@ -106,13 +106,14 @@ class Driver:
         events: the messages from the agent, as method and params.
         initialized: the response to `initialize`.
         agent_exit_code: the exit code of the agent that the client has started; None while it runs.
+        changed: set when something has come from the client.
     """
 
     def __init__(self, write: Callable[[dict[str, Any]], None]) -> None:
         self._write = write
         self._ids = itertools.count()
         self._calls: dict[int, asyncio.Future[Any]] = {}
-        self._changed = asyncio.Event()
+        self.changed = asyncio.Event()
         self._ended = asyncio.Event()
         self.events: list[tuple[str, Any]] = []
         self.initialized: Any = None
@@ -154,14 +155,14 @@ class Driver:
     async def until(self, text_or_method: str) -> None:
         """Wait until the agent has sent a text, or a request with a method."""
         while text_or_method not in [*self.texts(), *(method for method, _ in self.events)]:
-            self._changed.clear()
-            await self._changed.wait()
+            self.changed.clear()
+            await self.changed.wait()
 
     async def said(self, count: int = 1) -> list[str]:
         """Wait until the agent has sent a number of texts, and return them."""
         while len(self.texts()) < count:
-            self._changed.clear()
-            await self._changed.wait()
+            self.changed.clear()
+            await self.changed.wait()
         return self.texts()
 
     def updates(self) -> list[Any]:
@@ -198,7 +199,7 @@ class Driver:
     def receive(self, message: dict[str, Any]) -> None:
         if "event" in message:
             self.events.append((message["event"], message["params"]))
-            self._changed.set()
+            self.changed.set()
         elif "exit" in message:
             self.agent_exit_code = message["exit"]
             self._ended.set()

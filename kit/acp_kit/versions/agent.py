@@ -1,0 +1,296 @@
+"""The agent of version 2, which the client talks to."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from contextlib import suppress
+from uuid import uuid4
+
+from acp_bindings import v1, v2_draft as v2
+from acp_kit.versions.agent_connection import AgentConnection, Open, PassesExtensions, passed_on
+from acp_kit.versions.capabilities import agent_capabilities_to_v2, client_capabilities_to_v1, login_method_to_v2
+from acp_kit.versions.client import ClientV1
+from acp_kit.versions.json_objects import Json, params_of, same_json, without
+from acp_kit.versions.session import Session, Turn
+from acp_runtime import InvalidParams, Model, RequestError, ResourceNotFound
+
+_UNKNOWN = {"name": "unknown", "version": "unknown"}
+
+_NONE: list[Json] = []
+
+# How long a prompt may be refused, in seconds. It is accepted earlier if the agent sends anything for its session.
+_ACCEPT_AFTER = 0.1
+# How long closing a session waits for the end of its turn, in seconds.
+_CLOSE_DEADLINE = 5.0
+# How many closed sessions are remembered.
+_MAX_CLOSED = 1000
+
+
+class AgentV2(PassesExtensions, v2.Agent):
+    """Passes on what the client sends.
+
+    Args:
+        client: the proxy for the client.
+        open: connects to the agent.
+    """
+
+    def __init__(self, client: v2.RemoteClient, open: Open) -> None:
+        self._client = client
+        self._connection = AgentConnection(client, open, lambda agent: ClientV1(agent, client, self._known))
+        self._sessions: dict[str, Session] = {}
+        self._closed: deque[str] = deque(maxlen=_MAX_CLOSED)
+        self._capabilities = v1.AgentCapabilities()
+
+    async def other_peer(self) -> v1.RemoteAgent:
+        """Return the proxy for the agent."""
+        return await self._connection.agent()
+
+    # Connection.
+
+    async def initialize(self, request: v2.InitializeRequest) -> v2.InitializeResponse:
+        """Connect to the agent."""
+        agent, params = await self.other_peer(), request.model_dump()
+        old = without(params, "info", "capabilities") | {
+            "protocolVersion": 1,
+            "clientInfo": params["info"],
+            "clientCapabilities": client_capabilities_to_v1(params.get("capabilities") or {}),
+        }
+        response = await passed_on(agent.request(params_of(v1.InitializeRequest, old)))
+        self._capabilities = response.agent_capabilities
+        result = response.model_dump()
+        new = without(result, "agentInfo", "agentCapabilities") | {
+            "protocolVersion": 2,
+            "info": result.get("agentInfo") or _UNKNOWN,
+            "capabilities": agent_capabilities_to_v2(result.get("agentCapabilities") or {}),
+            "authMethods": [login_method_to_v2(method) for method in result.get("authMethods") or ()],
+        }
+        return v2.InitializeResponse.model_validate(new)
+
+    async def auth_login(self, request: v2.LoginAuthRequest) -> v2.LoginAuthResponse:
+        """Log in."""
+        agent = await self.other_peer()
+        response = await passed_on(agent.request(same_json(request, v1.AuthenticateRequest)))
+        return same_json(response, v2.LoginAuthResponse)
+
+    async def auth_logout(self, request: v2.LogoutAuthRequest) -> v2.LogoutAuthResponse:
+        """Log out. An agent of version 1 need not be able to."""
+        agent = await self.other_peer()
+        response = await passed_on(agent.request(same_json(request, v1.LogoutRequest)))
+        return same_json(response, v2.LogoutAuthResponse)
+
+    # Sessions.
+
+    async def session_new(self, request: v2.NewSessionRequest) -> v2.NewSessionResponse:
+        """Create a session."""
+        agent = await self.other_peer()
+        response = await passed_on(agent.request(params_of(v1.NewSessionRequest, _setup(request))))
+        session = self._open(response.session_id, request.cwd)
+        return v2.NewSessionResponse.model_validate(_with_options(session, response))
+
+    async def session_resume(self, request: v2.ResumeSessionRequest) -> v2.ResumeSessionResponse:
+        """Resume or load a session, then report its state.
+
+        It is loaded for its history, or because the agent can't resume it.
+        """
+        replay = request.replay_from
+        if replay is not None and replay.type != "start":
+            raise InvalidParams(f"This agent can't replay from {replay.type!r}.")
+        is_new = request.session_id not in self._sessions
+        session = self._open(request.session_id, request.cwd)
+        try:
+            response = await self._resume(session, request, is_new=is_new)
+        except BaseException:
+            if is_new:
+                del self._sessions[request.session_id]
+            raise
+        await session.send(session.state)
+        return v2.ResumeSessionResponse.model_validate(_with_options(session, response))
+
+    async def _resume(self, session: Session, request: v2.ResumeSessionRequest, *, is_new: bool) -> Model:
+        """Resume or load a session. If that isn't possible, a session of this connection stays as it is."""
+        agent, params = await self.other_peer(), without(_setup(request), "replayFrom")
+        replays = request.replay_from is not None
+        if not replays and self._capabilities.session_capabilities.resume is not None:
+            return await passed_on(agent.request(params_of(v1.ResumeSessionRequest, params)))
+        if not replays and not is_new and (session.turn is not None or not self._capabilities.load_session):
+            return v1.ResumeSessionResponse()
+        if not self._capabilities.load_session:
+            raise ResourceNotFound("This agent can't load sessions", {"sessionId": session.id})
+        session.updates.begin_replay()
+        session.is_muted = not replays
+        try:
+            return await passed_on(agent.request(params_of(v1.LoadSessionRequest, params)))
+        finally:
+            session.is_muted = False
+
+    async def session_list(self, request: v2.ListSessionsRequest) -> v2.ListSessionsResponse:
+        """Ask the agent. If it can't list sessions, list those of this connection."""
+        if self._capabilities.session_capabilities.list is not None:
+            agent = await self.other_peer()
+            response = await passed_on(agent.request(same_json(request, v1.ListSessionsRequest)))
+            return same_json(response, v2.ListSessionsResponse)
+        sessions = [session for session in self._sessions.values() if request.cwd in (None, session.cwd)]
+        listed = [{"sessionId": session.id, "cwd": session.cwd, **session.info} for session in sessions]
+        return v2.ListSessionsResponse.model_validate({"sessions": listed})
+
+    async def session_close(self, request: v2.CloseSessionRequest) -> v2.CloseSessionResponse:
+        """Cancel the turns of a session, and close it if the agent can."""
+        session = self._session(request.session_id)
+        await self._cancel(session)
+        task = None if session.turn is None else session.turn.task
+        if task is not None and not (await asyncio.wait({task}, timeout=_CLOSE_DEADLINE))[0]:
+            task.cancel()
+            await session.report("idle", stopReason="cancelled")
+        response = v1.CloseSessionResponse()
+        if self._capabilities.session_capabilities.close is not None:
+            agent = await self.other_peer()
+            response = await passed_on(agent.request(same_json(request, v1.CloseSessionRequest)))
+        self._forget(session.id)
+        return same_json(response, v2.CloseSessionResponse)
+
+    async def session_delete(self, request: v2.DeleteSessionRequest) -> v2.DeleteSessionResponse:
+        """Delete a session."""
+        agent = await self.other_peer()
+        response = await passed_on(agent.request(same_json(request, v1.DeleteSessionRequest)))
+        self._forget(request.session_id)
+        return same_json(response, v2.DeleteSessionResponse)
+
+    async def session_set_config_option(
+        self, request: v2.SetSessionConfigOptionRequest
+    ) -> v2.SetSessionConfigOptionResponse:
+        """Set an option, or the mode."""
+        agent, session = await self.other_peer(), self._session(request.session_id)
+        params: Json = request.model_dump()
+        settings = session.updates.settings
+        if request.config_id == settings.mode_option and request.type == "id":
+            mode: str = params["value"]
+            await passed_on(agent.session_set_mode(session_id=session.id, mode_id=mode))
+            return v2.SetSessionConfigOptionResponse.model_validate({"configOptions": settings.set_mode(mode)})
+        if request.type == "id":
+            set_option = params_of(v1.SetSessionConfigOptionRequestValueId, without(params, "type"))
+            response = await passed_on(agent.request(set_option))
+        elif request.type == "boolean":
+            set_boolean = params_of(v1.SetSessionConfigOptionRequestBoolean, params)
+            response = await passed_on(agent.request(set_boolean))
+        else:
+            raise InvalidParams(f"This agent has no options of type {request.type!r}.")
+        return v2.SetSessionConfigOptionResponse.model_validate(_with_options(session, response))
+
+    # Turns.
+
+    async def session_prompt(self, request: v2.PromptRequest) -> v2.PromptResponse:
+        """Return when the prompt is accepted. The turn goes on."""
+        session, params = self._session(request.session_id), request.model_dump()
+        prompt = params_of(v1.PromptRequest, params)
+        turn = await session.begin_turn(params["prompt"])
+        turn.task = self._client.start_task(self._run(session, turn, prompt))
+        try:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(turn.has_begun.wait(), _ACCEPT_AFTER)
+            if turn.error is not None:
+                raise turn.error
+            message_id = uuid4().hex
+            await session.send({"sessionUpdate": "user_message", "messageId": message_id, "content": turn.prompt})
+            await session.report("running")
+            turn.is_accepted = True
+        except BaseException:
+            turn.task.cancel()
+            raise
+        finally:
+            turn.is_settled.set()
+        return v2.PromptResponse(message_id=message_id)
+
+    async def _run(self, session: Session, turn: Turn, request: v1.PromptRequest) -> None:
+        """Wait for the end of a turn, and report it if the prompt was accepted."""
+        try:
+            end = await self._end_of(turn, request)
+            await turn.is_settled.wait()
+            if turn.is_accepted:
+                await session.report("idle", **end)
+        finally:
+            session.end_turn()
+
+    async def _end_of(self, turn: Turn, request: v1.PromptRequest) -> Json:
+        """Call the agent. Return what the state `idle` says about the end of the turn."""
+        agent = await self.other_peer()
+        try:
+            return (await passed_on(agent.request(request))).model_dump()
+        except RequestError as error:
+            turn.error = error
+            return _failure(turn, error)
+        finally:
+            turn.has_begun.set()
+
+    async def session_cancel(self, notification: v2.CancelSessionNotification) -> None:
+        """Cancel the turn, and the prompts that wait for its end."""
+        session = self._sessions.get(notification.session_id)
+        if session is not None:
+            await self._cancel(session)
+
+    async def _cancel(self, session: Session) -> None:
+        session.cancel_waiting()
+        turn = session.turn
+        if turn is not None:
+            turn.is_cancelled = True
+            turn.has_begun.set()
+            await (await self.other_peer()).session_cancel(session_id=session.id)
+
+    # Parts.
+
+    def _session(self, id: str) -> Session:
+        """Return an open session.
+
+        Raises:
+            ResourceNotFound: if the client has neither created nor resumed it.
+        """
+        try:
+            return self._sessions[id]
+        except KeyError:
+            raise ResourceNotFound(data={"sessionId": id}) from None
+
+    def _known(self, id: str) -> Session:
+        """Return a session that the agent names."""
+        session = self._sessions.get(id) or Session(id, "/", self._client)
+        session.is_closed = id in self._closed
+        return session if session.is_closed else self._sessions.setdefault(id, session)
+
+    def _open(self, id: str, cwd: str) -> Session:
+        """Return a session that the client creates or resumes."""
+        if id in self._closed:
+            self._closed.remove(id)
+        return self._sessions.setdefault(id, Session(id, cwd, self._client))
+
+    def _forget(self, id: str) -> None:
+        """Note that a session has ended. What the agent still sends for it isn't passed on."""
+        self._sessions.pop(id, None)
+        self._closed.append(id)
+
+
+def _failure(turn: Turn, error: RequestError) -> Json:
+    """Return the fields of the state `idle` after an error."""
+    if turn.is_cancelled:
+        return {"stopReason": "cancelled"}
+    described = {"code": error.code, "message": error.message}
+    return {"stopReason": "error", "error": described | ({} if error.data is None else {"data": error.data})}
+
+
+def _setup(request: Model) -> Json:
+    """Return the params of a request that creates, resumes or loads a session."""
+    params = request.model_dump()
+    return params | {"mcpServers": [_mcp_server_to_v1(server) for server in params.get("mcpServers") or ()]}
+
+
+def _mcp_server_to_v1(server: Json) -> Json:
+    match server["type"]:
+        case "stdio":
+            return {"args": _NONE, "env": _NONE} | without(server, "type")
+        case "http":
+            return {"headers": _NONE} | server
+        case unknown:
+            raise InvalidParams(f"This agent can't connect to MCP servers of type {unknown!r}.")
+
+
+def _with_options(session: Session, response: Model) -> Json:
+    result = response.model_dump()
+    return without(result, "modes") | {"configOptions": session.updates.settings.update(result)}

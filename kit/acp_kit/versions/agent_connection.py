@@ -1,0 +1,93 @@
+"""The connection to the agent of version 1."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
+from typing import Any, TypeAlias, TypeVar
+
+from acp_bindings import v1
+from acp_runtime import (
+    CapabilityError,
+    ConnectionClosed,
+    InternalError,
+    InvalidParams,
+    LoginMethodError,
+    MethodNotFound,
+    Remote,
+    RemoteError,
+    RequestError,
+)
+
+T = TypeVar("T")
+
+Open: TypeAlias = Callable[[Callable[[v1.RemoteAgent], v1.Client]], AbstractAsyncContextManager[v1.RemoteAgent]]
+"""Connects to an agent, given a function that makes the client from the proxy for the agent."""
+
+
+class AgentConnection:
+    """Connects to the agent on first use, until the connection to the client ends.
+
+    Args:
+        client: the proxy for the client.
+        open: connects to the agent.
+        make_client: makes the handler for what the agent sends.
+    """
+
+    def __init__(self, client: Remote, open: Open, make_client: Callable[[v1.RemoteAgent], v1.Client]) -> None:
+        self._client = client
+        self._open = open
+        self._make_client = make_client
+        self._opened: asyncio.Future[v1.RemoteAgent] | None = None
+
+    async def agent(self) -> v1.RemoteAgent:
+        """Return the proxy for the agent.
+
+        Raises:
+            OSError: if its command can't be started.
+        """
+        if self._opened is None:
+            self._opened = asyncio.get_running_loop().create_future()
+            self._client.start_task(self._run(self._opened))
+        return await asyncio.shield(self._opened)
+
+    async def _run(self, opened: asyncio.Future[v1.RemoteAgent]) -> None:
+        try:
+            async with self._open(self._make_client) as agent:
+                opened.set_result(agent)
+                await asyncio.Event().wait()
+        except Exception as error:
+            if opened.done():
+                raise
+            opened.set_exception(error)
+
+
+async def passed_on(call: Awaitable[T]) -> T:
+    """Await a call whose error is also the error of the request that is handled."""
+    try:
+        return await call
+    except RemoteError as error:
+        raise RequestError.of(error.code, error.message, error.data) from error
+    except CapabilityError as error:
+        raise MethodNotFound(error.method) from error
+    except LoginMethodError as error:
+        raise InvalidParams(str(error)) from error
+    except ConnectionClosed as error:
+        raise InternalError(f"The other connection has ended: {error.reason}") from error
+
+
+class PassesExtensions:
+    """Passes extension methods on to the peer of the other connection."""
+
+    async def other_peer(self) -> Remote:
+        """Return the proxy for it."""
+        raise NotImplementedError
+
+    async def ext_request(self, method: str, params: Any) -> Any:
+        """Pass on a request."""
+        return await passed_on((await self.other_peer()).ext_request(method, params))
+
+    async def ext_notification(self, method: str, params: Any) -> None:
+        """Pass on a notification."""
+        await (await self.other_peer()).ext_notification(method, params)

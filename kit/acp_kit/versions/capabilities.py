@@ -1,0 +1,40 @@
+"""What both sides advertise: capabilities, login methods. Booleans of version 1 are objects in version 2."""
+
+from __future__ import annotations
+
+from acp_kit.versions.json_objects import Json, object_in, renamed, without
+
+
+def agent_capabilities_to_v2(old: Json) -> Json:
+    """Return the capabilities of an agent in version 2, where every agent lists, resumes and closes sessions."""
+    session = without(object_in(old, "sessionCapabilities"), "list", "resume", "close")
+    session["prompt"] = _markers(object_in(old, "promptCapabilities"))
+    session["mcp"] = {"stdio": {}} | _markers(without(object_in(old, "mcpCapabilities"), "sse"))
+    names = ("loadSession", "promptCapabilities", "mcpCapabilities", "sessionCapabilities", "auth")
+    return without(old, *names) | {"session": session}
+
+
+def _markers(old: Json) -> Json:
+    return {name: {} if value is True else value for name, value in old.items() if value is not False}
+
+
+def client_capabilities_to_v1(new: Json) -> Json:
+    """Return the capabilities of a client in version 1.
+
+    Clients of version 2 have no files and no terminals, and need not advertise that they know notices, compactions and
+    boolean options.
+    """
+    return without(new, "auth") | {
+        "fs": {"readTextFile": False, "writeTextFile": False},
+        "terminal": False,
+        "auth": {"terminal": object_in(new, "auth").get("terminal") is not None},
+        "session": {"compaction": {}, "configOptions": {"boolean": {}}, "notices": {}},
+    }
+
+
+def login_method_to_v2(old: Json) -> Json:
+    """Return a login method. Its environment variables are a list in version 2."""
+    method: Json = {"type": "agent"} | renamed(old, id="methodId")
+    if "env" in method:
+        method["env"] = [{"name": name, "value": value} for name, value in object_in(method, "env").items()]
+    return method

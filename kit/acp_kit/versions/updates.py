@@ -1,0 +1,108 @@
+"""The updates of a session."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from uuid import uuid4
+
+from acp_kit.versions.json_objects import Json, without
+from acp_kit.versions.settings import Settings, command_to_v2
+from acp_kit.versions.tool_calls import ToolCalls
+
+
+class Updates:
+    """Translates the updates of a session.
+
+    Args:
+        cwd: the folder that relative paths are in.
+
+    Attributes:
+        calls: its tool calls.
+        settings: its config options and modes.
+    """
+
+    def __init__(self, cwd: str) -> None:
+        self.calls = ToolCalls(cwd)
+        self.settings = Settings()
+        self._last_compaction: str | None = None
+        # The kind and the id of the message that chunks are added to, and its id in version 2; None if something else
+        # has begun since.
+        self._last_message: tuple[str, str | None, str] | None = None
+        # How many messages the agent has given an id to.
+        self._messages: Counter[str] = Counter()
+        self._translate: dict[str, Callable[[Json], Json | None]] = {
+            "user_message_chunk": self._chunk,
+            "agent_message_chunk": self._chunk,
+            "agent_thought_chunk": self._chunk,
+            "tool_call": self._tool_call,
+            "tool_call_update": self._tool_call_update,
+            "compaction_update": self._compaction,
+            "plan": self._plan,
+            "available_commands_update": self._commands,
+            "current_mode_update": self._mode,
+            "config_option_update": self._options,
+        }
+
+    def begin_turn(self) -> None:
+        """Begin a turn: the next chunk begins a message."""
+        self._last_message = None
+
+    def begin_replay(self) -> None:
+        """Begin a replay of the conversation: the ids of its messages and tool calls are those of before."""
+        self.begin_turn()
+        self._messages.clear()
+        self.calls.begin_replay()
+
+    def to_v2(self, update: Json) -> Json | None:
+        """Return the update of version 2; None if it has nothing that version 2 shows."""
+        translate = self._translate.get(update["sessionUpdate"])
+        return update if translate is None else translate(update)
+
+    def _chunk(self, update: Json) -> Json:
+        """Adjacent chunks of a kind, with one id or without an id, are one message.
+
+        In version 2, everything with one id is the same message. Some agents of version 1 give several the same.
+        """
+        kind, id = update["sessionUpdate"], update.get("messageId")
+        if self._last_message is None or self._last_message[:2] != (kind, id):
+            self._last_message = kind, id, self._new_id(id)
+        return update | {"messageId": self._last_message[2]}
+
+    def _new_id(self, id: str | None) -> str:
+        if id is None:
+            return uuid4().hex
+        self._messages[id] += 1
+        return id if self._messages[id] == 1 else f"{id}-{self._messages[id]}"
+
+    def _tool_call(self, update: Json) -> Json:
+        if not self.calls.is_running(update["toolCallId"]):
+            self._last_message = None
+        return self.calls.start(update) | {"sessionUpdate": "tool_call_update"}
+
+    def _tool_call_update(self, update: Json) -> Json:
+        if not self.calls.is_known(update["toolCallId"]):
+            self._last_message = None
+        return self.calls.update(update)
+
+    def _compaction(self, update: Json) -> Json:
+        if self._last_compaction != update["compactionId"]:
+            self._last_compaction = update["compactionId"]
+            self._last_message = None
+        return update
+
+    def _plan(self, update: Json) -> Json:
+        plan = {"type": "items", "planId": "plan", "entries": update["entries"]}
+        return without(update, "entries") | {"sessionUpdate": "plan_update", "plan": plan}
+
+    def _commands(self, update: Json) -> Json:
+        return update | {"availableCommands": [command_to_v2(command) for command in update["availableCommands"]]}
+
+    def _mode(self, update: Json) -> Json | None:
+        options = self.settings.set_mode(update["currentModeId"])
+        if self.settings.mode_option is None:
+            return None  # an option of the agent has the same
+        return without(update, "currentModeId") | {"sessionUpdate": "config_option_update", "configOptions": options}
+
+    def _options(self, update: Json) -> Json:
+        return update | {"configOptions": self.settings.update(update)}

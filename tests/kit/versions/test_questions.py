@@ -1,0 +1,161 @@
+"""What an agent of version 1 asks, as a client of version 2 sees it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+from acp_bindings import v1
+from tests.support.kit.behind_v2 import (
+    CANCEL,
+    OPTIONS,
+    PROMPT,
+    AgentV1,
+    Made,
+    names,
+    request,
+    session_of,
+    until_idle,
+)
+from tests.support.runtime.peer import Peer, chunk
+
+YES = [v1.PermissionOption(option_id="yes", name="Yes", kind="allow_once")]
+
+
+class Asking(AgentV1):
+    """An agent that asks for a permission in its turns.
+
+    Attributes:
+        outcomes: what it was answered.
+    """
+
+    options: Sequence[v1.PermissionOption] = YES
+
+    def __init__(self, client: v1.RemoteClient) -> None:
+        super().__init__(client)
+        self.outcomes: list[Any] = []
+
+    async def work(self, session: str) -> None:
+        call = v1.SessionUpdateToolCall(tool_call_id="1", title="Edit x", kind="edit")
+        await self.send(session, chunk("hello"), call)
+        await self.ask(session)
+        await self.send(session, chunk("thanks"))
+
+    async def ask(self, session: str) -> None:
+        diff = v1.ToolCallContentDiff(path="/x", new_text="y")
+        response = await self.client.session_request_permission(
+            session_id=session,
+            tool_call=v1.ToolCallUpdate(tool_call_id="1", content=[diff]),
+            options=self.options,
+        )
+        self.outcomes.append(response.outcome.model_dump())
+
+
+async def until_asked(peer: Peer) -> tuple[list[Any], Any]:
+    """Send a prompt. Return the updates before the agent's request, and the request."""
+    await peer.send(request(1, "session/prompt", prompt=PROMPT))
+    updates: list[Any] = []
+    while "id" not in (message := await peer.receive()) or message["id"] == 1:
+        updates.extend([message["params"]["update"]] if "params" in message else [])
+    return updates, message
+
+
+BEFORE = ["user_message", "running", "agent_message_chunk", "tool_call_update", "requires_action"]
+
+
+async def test_a_permission_has_the_calls_title_and_the_call_as_its_subject() -> None:
+    made = Made(Asking)
+    async with session_of(made) as peer:
+        updates, asked = await until_asked(peer)
+        assert names(updates) == BEFORE
+        call = asked["params"]["subject"].pop("toolCall")
+        assert asked["params"] == {
+            "sessionId": "session-1",
+            "title": "Edit x",
+            "subject": {"type": "tool_call"},
+            "options": OPTIONS,
+        }
+        assert call["toolCallId"] == "1"
+        assert call["content"][0]["changes"] == [{"operation": "add", "path": "/x", "fileType": "text"}]
+        outcome = {"outcome": "selected", "optionId": "yes"}
+        await peer.send({"id": asked["id"], "result": {"outcome": outcome}})
+        assert names(await until_idle(peer)) == ["running", "agent_message_chunk", "idle end_turn"]
+        assert made.agent.outcomes == [outcome]
+
+
+async def test_session_cancel_during_a_question_ends_in_cancelled_without_running_in_between() -> None:
+    async with session_of(Asking) as peer:
+        _, asked = await until_asked(peer)
+        await peer.send(CANCEL, {"id": asked["id"], "result": {"outcome": {"outcome": "cancelled"}}})
+        updates = [update for update in await until_idle(peer) if "method" not in update]
+        assert names(updates)[-1] == "idle cancelled"
+        assert "running" not in names(updates)
+
+
+async def test_an_outcome_that_version_1_does_not_have_permits_nothing() -> None:
+    made = Made(Asking)
+    async with session_of(made) as peer:
+        _, asked = await until_asked(peer)
+        await peer.send({"id": asked["id"], "result": {"outcome": {"outcome": "_later", "optionId": "yes"}}})
+        await until_idle(peer)
+    assert made.agent.outcomes == [{"outcome": "cancelled"}]
+
+
+async def test_two_questions_at_once_require_action_until_both_are_answered() -> None:
+    class Twice(Asking):
+        async def work(self, session: str) -> None:
+            await asyncio.gather(self.ask(session), self.ask(session))
+
+    async with session_of(Twice) as peer:
+        updates, first = await until_asked(peer)
+        assert names(updates) == ["user_message", "running", "requires_action"]
+        second = await peer.receive()
+        result = {"result": {"outcome": {"outcome": "selected", "optionId": "yes"}}}
+        await peer.send({"id": first["id"], **result})
+        assert await peer.until_quiet() == []
+        await peer.send({"id": second["id"], **result})
+        assert names(await until_idle(peer)) == ["running", "idle end_turn"]
+
+
+async def test_a_permission_without_options_is_not_given() -> None:
+    class NoOptions(Asking):
+        options = ()
+
+    made = Made(NoOptions)
+    async with session_of(made) as peer:
+        await peer.send(request(1, "session/prompt", prompt=PROMPT))
+        assert "requires_action" not in names([u for u in await until_idle(peer) if "result" not in u])
+    assert made.agent.outcomes == [{"outcome": "cancelled"}]
+
+
+async def test_a_question_never_overtakes_the_updates_before_it() -> None:
+    class Talkative(Asking):
+        async def work(self, session: str) -> None:
+            await self.send(session, *(chunk(str(number)) for number in range(3000)))
+            await self.ask(session)
+
+    async with session_of(Talkative) as peer:
+        updates, _ = await until_asked(peer)
+        texts = [update["content"]["text"] for update in updates if update["sessionUpdate"] == "agent_message_chunk"]
+        assert texts == [str(number) for number in range(3000)]
+
+
+async def test_a_form_of_the_session_requires_action() -> None:
+    class Form(AgentV1):
+        async def work(self, session: str) -> None:
+            schema = v1.ElicitationSchema(properties={"name": v1.ElicitationPropertySchemaString()})
+            answer = await self.client.elicitation_create(
+                mode="form", session_id=session, message="Your name?", requested_schema=schema
+            )
+            await self.send(session, chunk(repr(answer.model_dump())))
+
+    async with session_of(Form, {"elicitation": {"form": {}}}) as peer:
+        updates, asked = await until_asked(peer)
+        assert names(updates) == ["user_message", "running", "requires_action"]
+        assert asked["params"]["requestedSchema"] == {"type": "object", "properties": {"name": {"type": "string"}}}
+        answer = {"content": {"name": "Ada"}, "action": "accept"}
+        await peer.send({"id": asked["id"], "result": answer})
+        updates = await until_idle(peer)
+        assert names(updates) == ["running", "agent_message_chunk", "idle end_turn"]
+        assert updates[1]["content"]["text"] == repr(answer)
