@@ -1,7 +1,7 @@
 """Prints what reading a megabyte costs by what is in it, which a peer chooses: `python -m benchmarks.contents`.
 
-Each line is read as a connection reads it, and by `json.loads`. A row that is far above the others of its kind is work
-that a peer can cause with few bytes.
+Each line is read and checked as a connection does it, and read by `json.loads`. A row that is far above the others of
+its kind is work that a peer can cause with few bytes.
 """
 
 from __future__ import annotations
@@ -11,9 +11,14 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from typing import Any
 
 from acp_bindings.v1.connecting import AGENT_SIDE, CLIENT_SIDE
+from acp_runtime import Options
+from acp_runtime.connection.state import ProtocolState
 from acp_runtime.jsonrpc.decoding import decoder_of
+from acp_runtime.jsonrpc.messages import IncomingNotification, IncomingRequest
+from acp_runtime.stubs.sides import Side
 
 SIZE = 1_000_000
 LEVELS = 150
@@ -23,10 +28,10 @@ def main() -> int:
     """Measure each content and print a row for it."""
     print("| content | CPU, ms | json.loads, ms |\n| --- | --- | --- |")
     for side, contents in ((AGENT_SIDE, prompts()), (CLIENT_SIDE, updates())):
-        decoder = decoder_of(side)
+        read = _reader_of(side)
         for name, line in contents.items():
-            decoder.decode(line)  # the validator of a method is built when it is first used
-            ours, parsed = (_cpu(read, line) for read in (decoder.decode, _parse))
+            read(line)  # the validator of a method is built when it is first used
+            ours, parsed = _cpu(read, line), _cpu(_parse, line)
             print(f"| {name} | {ours:.1f} | {parsed:.1f} |", flush=True)
     return 0
 
@@ -56,6 +61,8 @@ def prompts() -> dict[str, bytes]:
         "blocks, and an invalid one": with_blocks(b'{"type":"text","text":""}', last=b",1"),
         "invalid blocks": with_blocks(b"1"),
         "blocks of an unknown type": with_blocks(b'{"type":"x"}'),
+        "images, not advertised": with_blocks(b'{"type":"image","data":"","mimeType":""}'),
+        "relative directories": with_directories(b'""'),
         "an unknown method": b'{"jsonrpc":"2.0","id":1,"method":"x","params":[%b]}' % numbers,
         "not JSON": b"[" * SIZE,
     }
@@ -65,6 +72,7 @@ def updates() -> dict[str, bytes]:
     """Return lines with an update, by what is in it."""
     return {
         "locations": update("tool_call_update", "locations", b'{"path":"/"}'),
+        "relative locations": update("tool_call_update", "locations", b'{"path":""}'),
         "commands": update("available_commands_update", "availableCommands", b'{"name":"","description":""}'),
         "invalid commands, dropped": update("available_commands_update", "availableCommands", b"1"),
         "entries of a plan, dropped": update("plan", "entries", b'{"content":"","priority":"x","status":"x"}'),
@@ -97,10 +105,31 @@ def with_blocks(block: bytes, last: bytes = b"") -> bytes:
     return request(b'"prompt":[%b%b]' % (repeated(block, b","), last))
 
 
+def with_directories(directory: bytes) -> bytes:
+    """Return a new session with a megabyte of directories."""
+    params = b'{"cwd":"/","mcpServers":[],"additionalDirectories":[%b]}' % repeated(directory, b",")
+    return b'{"jsonrpc":"2.0","id":1,"method":"session/new","params":%b}' % params
+
+
 def update(kind: str, field: str, item: bytes) -> bytes:
     """Return an update with a megabyte of items in a field."""
     given = b'"sessionUpdate":"%b","toolCallId":"t","%b":[%b]' % (kind.encode(), field.encode(), repeated(item, b","))
     return b'{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{%b}}}' % given
+
+
+def _reader_of(side: Side[Any]) -> Callable[[bytes], None]:
+    """Return a function that decodes a line and checks whether it may be handled. This side advertised nothing."""
+    decoder, state = decoder_of(side), ProtocolState(side, Options())
+    state.is_open = True
+
+    def read(line: bytes) -> None:
+        message = decoder.decode(line)
+        if isinstance(message, (IncomingRequest, IncomingNotification)):
+            method = side.requests.get(message.method) or side.notifications.get(message.method)
+            if method is not None:
+                state.check_incoming(method, message.params)
+
+    return read
 
 
 def _parse(line: bytes) -> None:
