@@ -65,10 +65,12 @@ class ProtocolState:
         # The same for this side's message.
         self._own: Mapping[str, Any] = {}
         self._has_advertised = False
-        # The restricted places in params that are sent, in params that are received, and in results. None if there are
-        # none: the other side has advertised everything that they need.
+        # The restricted places in params and results, sent and received. None if there are none: the side that receives
+        # them has advertised everything that they need.
         self._outgoing: dict[AnyMethod, MessagePlaces | None] = {}
+        self._outgoing_results: dict[AnyMethod, MessagePlaces | None] = {}
         self._incoming: dict[AnyMethod, MessagePlaces | None] = {}
+        self._incoming_results: dict[AnyMethod, MessagePlaces | None] = {}
         # The sessions and terminals that the peer has created, by the field that names them.
         self._created: defaultdict[str, RecentIds] = defaultdict(RecentIds)
         self._log = ThrottledLogger(_logger)
@@ -80,6 +82,7 @@ class ProtocolState:
         capabilities, info = self._advertised_by_peer
         self.is_open = True
         self._outgoing.clear()
+        self._outgoing_results.clear()
         self._peer = to_plain_json(message)
         self.peer_capabilities = getattr(message, to_snake(capabilities), None)
         self.peer_info = getattr(message, to_snake(info), None)
@@ -87,6 +90,7 @@ class ProtocolState:
     def record_own(self, message: Any) -> None:
         """Compare what this side advertises with what it implements, once. Log the methods where these differ."""
         self._incoming.clear()
+        self._incoming_results.clear()
         self._own = advertised = to_plain_json(message)
         if self._has_advertised or self.handler is None:
             return
@@ -122,7 +126,9 @@ class ProtocolState:
         if method.opens:
             self.record_peer(result)
         if self._guards != "off" and method.result_facts:
-            places = _restrict(method.result_facts, self._own)
+            if method not in self._incoming_results:
+                self._incoming_results[method] = _restrict(method.result_facts, self._own)
+            places = self._incoming_results[method]
             self._log_received(method, {} if places is None else places.find_violations(result))
         if method.creates is not None:
             self._created[method.creates].add(getattr(result, method.creates))
@@ -170,7 +176,12 @@ class ProtocolState:
         """
         if self._guards == "off":
             return
-        places = _restrict(method.result_facts, to_plain_json(params) if method.opens else self._peer)
+        if method.opens:  # its params say what the peer advertises
+            places = _restrict(method.result_facts, to_plain_json(params))
+        else:
+            if method not in self._outgoing_results:
+                self._outgoing_results[method] = _restrict(method.result_facts, self._peer)
+            places = self._outgoing_results[method]
         if places is not None:
             self._forbid_all(f"The result of {method.wire}", places.find_violations(result))
 

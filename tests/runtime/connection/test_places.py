@@ -216,6 +216,28 @@ async def test_rule_27_a_result_with_what_this_client_did_not_advertise_is_logge
     assert "The peer broke the protocol with configOptions.boolean in session/new" in caplog.text
 
 
+async def test_rule_27_what_this_client_advertises_later_is_no_longer_logged(
+    link: Link, caplog: pytest.LogCaptureFixture
+) -> None:
+    option = json.loads(BOOLEAN.model_dump_json())
+    capabilities = v1.ClientCapabilities.model_validate({"session": {"configOptions": {"boolean": {}}}})
+    async with calling(link) as (agent, peer):
+
+        async def answer(call: Awaitable[Any], result: Any) -> None:
+            pending = asyncio.ensure_future(call)
+            await peer.send({"id": (await peer.receive())["id"], "result": result})
+            await pending
+
+        new = {"sessionId": "s", "configOptions": [option]}
+        await answer(agent.session_new(cwd="/", mcp_servers=[]), new)
+        await answer(
+            agent.initialize(protocol_version=1, client_capabilities=capabilities),
+            {"protocolVersion": 1},
+        )
+        await answer(agent.session_new(cwd="/", mcp_servers=[]), new)
+    assert caplog.text.count("configOptions.boolean in session/new") == 1
+
+
 STDIO = {"type": "stdio", "name": "x", "command": "/x", "args": [], "env": []}
 NEW_V2 = {"cwd": "/", "mcpServers": []}
 PROMPT_V2 = {"sessionId": "s1"}
