@@ -7,11 +7,12 @@ has. A message without restricted places costs one lookup for each level at whic
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Final, TypeAlias, get_args
+from typing import Any, Final, TypeAlias
 
 from acp_runtime.models.absent import ABSENT
 from acp_runtime.models.json_values import wire_name
 from acp_runtime.models.model import Model
+from acp_runtime.models.union_members import models_in
 from acp_runtime.stubs.facts import PlaceFact
 
 # The step of a union's member for unlisted tags.
@@ -31,7 +32,7 @@ class Place:
         self.facts: list[PlaceFact] = []
         self.inside: dict[str, Place] = {}
         # The models that fields with this place declare. A value of a subclass is sent as one of them.
-        self._declared: set[type[Model]] = set()
+        self._declared: set[type[Any]] = set()
         # The classes of values in which there is nothing to check.
         self.unrestricted: set[type] = {type(None), type(ABSENT)}
         self._plans: dict[type, _Plan] = {}
@@ -66,7 +67,7 @@ class Place:
         """Yield the fields of a class that lead to places inside of this one, with these places."""
         for attribute, field in cls.__pydantic_fields__.items():
             if place := self.inside.get(wire_name(attribute)):
-                place._declared.update(_find_models(field.annotation))
+                place._declared.update(models_in(field.annotation))
                 yield attribute, place
 
     def _add_plan(self, cls: type) -> _Plan:
@@ -135,11 +136,3 @@ class MessagePlaces(Place):
             ((self.only, place),) = fields
             self.skipped = place.unrestricted
         return facts, fields
-
-
-def _find_models(annotation: Any) -> Iterator[type[Model]]:
-    """Yield the models in the type of a field."""
-    if isinstance(annotation, type) and issubclass(annotation, Model):
-        yield annotation
-    for part in get_args(annotation):
-        yield from _find_models(part)

@@ -32,6 +32,14 @@ def concrete_models(alias: Any) -> list[type[BaseModel]]:
     return [kind for kind in alternatives(alias) if isinstance(kind, type) and issubclass(kind, BaseModel)]
 
 
+def models_in(annotation: Any) -> Iterator[type[BaseModel]]:
+    """Yield the model classes in the type of a field, also those of items and values."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for part in get_args(annotation):
+        yield from models_in(part)
+
+
 def as_declared(value: Any, classes: tuple[type[BaseModel], ...]) -> Any:
     """Return an instance of a subclass as an instance of the declared class; any other value unchanged."""
     for cls in type(value).__mro__:
