@@ -32,7 +32,7 @@ class Place:
         self.facts: list[PlaceFact] = []
         self.inside: dict[str, Place] = {}
         # The models that fields with this place declare. A value of a subclass is sent as one of them.
-        self._declared: set[type[Any]] = set()
+        self._declared: set[type[Model]] = set()
         # The classes of values in which there is nothing to check.
         self.unrestricted: set[type] = {type(None), type(ABSENT)}
         self._plans: dict[type, _Plan] = {}
@@ -80,8 +80,8 @@ class Place:
         """Return the plan for a class that may have tags, each of which is a step."""
         if not issubclass(cls, Model):
             return self.facts, []
-        cls = next((base for base in cls.__mro__ if base in self._declared), cls)
-        facts, tags = [*self.facts], {*cls.__acp_tags__.values()}
+        declared: type[Any] = next((base for base in cls.__mro__ if base in self._declared), cls)
+        facts, tags = [*self.facts], set[str](declared.__acp_tags__.values())
         place: Place = self
         while step := next((step for step in place.inside if step in tags), None):
             tags.remove(step)
@@ -89,9 +89,9 @@ class Place:
             facts += place.facts
         if tags:
             return facts, []
-        if cls.__acp_is_open__ and _OTHER in place.inside:
+        if declared.__acp_is_open__ and _OTHER in place.inside:
             facts += place.inside[_OTHER].facts
-        return facts, [*place.fields_of(cls)]
+        return facts, [*place.fields_of(declared)]
 
 
 class MessagePlaces(Place):

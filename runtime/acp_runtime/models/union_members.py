@@ -32,7 +32,7 @@ def concrete_models(alias: Any) -> list[type[BaseModel]]:
     return [kind for kind in alternatives(alias) if isinstance(kind, type) and issubclass(kind, BaseModel)]
 
 
-def models_in(annotation: Any) -> Iterator[type[BaseModel]]:
+def models_in(annotation: Any) -> Iterator[type[Any]]:
     """Yield the model classes in the type of a field, also those of items and values."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         yield annotation
