@@ -241,8 +241,11 @@ async def _refuse_all(
             connection.stop()
 
     connection.reader.receive = refuse
-    asyncio.get_running_loop().call_later(options.eof_grace, connection.stop)
-    await run(connection)
+    timer = asyncio.get_running_loop().call_later(options.eof_grace, connection.stop)
+    try:
+        await run(connection)
+    finally:
+        timer.cancel()
 
 
 @asynccontextmanager

@@ -32,11 +32,11 @@ async def _leave(transport: Transport, _: None) -> None:
 
 
 @pytest.mark.parametrize("server", SERVERS)
-@pytest.mark.parametrize(("serve", "errors"), [(_crash, 1), (_leave, 0)])
-async def test_a_client_learns_that_the_agent_has_failed(serve: Any, errors: int, server: str) -> None:
+@pytest.mark.parametrize(("serve", "status", "errors"), [(_crash, 200, 1), (_leave, 500, 0)])
+async def test_a_client_learns_that_the_agent_has_failed(serve: Any, status: int, errors: int, server: str) -> None:
     async with serving(agent_app(serve), server, errors=errors) as site:
         response = await site.request("POST", JSON, INITIALIZE)
-        assert (response.status, response.json["error"]["code"]) == (500, -32603)
+        assert (response.status, response.json["error"]["code"]) == (status, -32603)
         assert b"secret" not in response.body
 
 
