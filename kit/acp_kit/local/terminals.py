@@ -109,9 +109,13 @@ class Terminals:
 
     async def release_session(self, session_id: str) -> None:
         """End the commands of a session, for example when it was closed, and forget their terminals and outputs."""
+        released_elsewhere = {id: command for id, (session, command) in self._ending.items() if session == session_id}
+        running = [id for id, (session, _) in self._commands.items() if session == session_id]
         try:
-            await self._release([id for id, (session, _) in self._commands.items() if session == session_id])
+            await self._release(running, also=released_elsewhere.values())
         finally:
+            for id in released_elsewhere:
+                self._ending.pop(id, None)
             for id in [id for id, (session, _) in self._released.items() if session == session_id]:
                 del self._released[id]
 
@@ -237,9 +241,9 @@ class Terminals:
             await RunningCommand.end([*commands, *also], self._grace)
         finally:
             for id, (session, command) in ending.items():
-                del self._ending[id]
                 command.close()
-                self._released[id] = session, _output(command)
+                if self._ending.pop(id, None) is not None:  # otherwise, its session was released meanwhile
+                    self._released[id] = session, _output(command)
             for id in [*self._released][: -self._keep_released or None]:
                 del self._released[id]
 

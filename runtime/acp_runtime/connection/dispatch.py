@@ -39,6 +39,8 @@ _ECHOED = (
     "The peer sends this side's own messages back, such as {}. Is the command an agent? A terminal in between may echo "
     "them."
 )
+# The messages that are answered.
+_ANSWERED = (messages.IncomingRequest, messages.Refused)
 
 _logger = getLogger(__name__)
 
@@ -120,19 +122,22 @@ class Dispatch:
         else:
             answers = BatchAnswers(self.writer)
             for entry, message in batch.entries:
-                if type(message) is messages.IncomingRequest or type(message) is messages.Refused:
+                if isinstance(message, _ANSWERED):
                     answers.expect()
                 self.receive(entry, message, answers)
             answers.complete()
 
     def _early_batch(self, batch: messages.Batch) -> None:
-        """Refuse a batch before `initialize`, after passing on the responses in it: a call may wait for one."""
-        taken = 0
-        for _, message in batch.entries:
-            if type(message) is messages.IncomingResponse:
-                self.calls.received(message)
-                taken += 1
-        if taken < batch.size:
+        """Refuse a batch before `initialize`, after passing on the responses in it: a call may wait for one.
+
+        If nothing in it is to be answered, its entries are passed on like lines.
+        """
+        entries = [*batch.entries]
+        is_refused = any(isinstance(message, _ANSWERED) for _, message in entries)
+        for entry, message in entries:
+            if not is_refused or type(message) is messages.IncomingResponse:
+                self.receive(entry, message)
+        if is_refused:
             self._refuse_batch("a batch before initialize")
 
     def _refuse_batch(self, description: str) -> None:
@@ -149,7 +154,7 @@ class Dispatch:
     def refuse_postponed(self) -> None:
         """Answer the postponed requests with an error, because the connection ends."""
         for message, _, answers, _ in self._take_postponed():
-            if isinstance(message, (messages.IncomingRequest, messages.Refused)):
+            if isinstance(message, _ANSWERED):
                 answers.answer(safe_error_line(message.id, RequestCancelled()))
 
     def _take_postponed(self) -> list[tuple[messages.Message, bytes, Answers, int]]:

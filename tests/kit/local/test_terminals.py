@@ -301,6 +301,17 @@ async def test_the_output_of_a_session_is_forgotten_with_it() -> None:
         assert [*map(terminals.output, ids)] == [None, None]
 
 
+async def test_a_session_is_released_with_the_terminals_that_the_agent_is_just_releasing() -> None:
+    async with Terminals() as terminals:
+        id = await _create(terminals, "exec sleep 1000")
+        releasing = asyncio.create_task(_release(terminals, id))
+        await asyncio.sleep(0)
+        await terminals.release_session("s")
+        assert terminals.output(id) is None
+        await releasing
+        assert terminals.output(id) is None
+
+
 async def test_a_session_can_not_reach_terminals_of_another_one() -> None:
     async with Terminals() as terminals:
         id = await _create(terminals, "exec sleep 1000")

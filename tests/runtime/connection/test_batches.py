@@ -244,6 +244,13 @@ async def test_rule_25_a_batch_before_initialize_is_refused(link: Link, wire: st
         assert await peer.receive() == [result(1, None)]
 
 
+async def test_rule_25_a_batch_of_notifications_before_initialize_is_not_answered(link: Link) -> None:
+    async with serving_v2(link, Echo, ready=False) as peer:
+        await peer.send(batch(CANCEL, {"method": "unknown"}, {"method": "_note", "params": 1}, {"id": 5, "result": 1}))
+        assert await peer.until_quiet() == []
+        assert (await peer.call("_notes"))["result"] == [1]
+
+
 @pytest.mark.parametrize("ends", [False, True], ids=["", "which never ends"])
 async def test_rule_25_a_batch_during_initialize_waits(link: Link, ends: bool) -> None:
     class Slow(Echo):
@@ -272,6 +279,19 @@ async def test_rule_25_a_client_takes_the_response_to_initialize_in_a_batch(link
         assert (await call).protocol_version == 2
         assert await peer.receive() == INVALID
         assert await peer.until_quiet() == []
+
+
+async def test_rule_25_a_client_handles_what_follows_the_response_to_initialize_in_a_batch(link: Link) -> None:
+    async with calling_v2(link, guards="raise") as (agent, peer):
+        call = asyncio.create_task(agent.initialize(protocol_version=2, info=acp.Implementation(name="c", version="1")))
+        id = (await peer.receive())["id"]
+        result = {"protocolVersion": 2, "info": {"name": "a", "version": "1"}}
+        state = {"sessionUpdate": "state_update", "state": "running"}
+        note = {"method": "session/update", "params": {"sessionId": "s1", "update": state}}
+        await peer.send(batch({"id": id, "result": result}, note))
+        await call
+        assert await peer.until_quiet() == []
+        assert [notification.session_id for notification in agent.handler.updates] == ["s1"]
 
 
 async def test_rule_4_a_batch_of_more_messages_than_may_wait_is_refused(link: Link) -> None:
