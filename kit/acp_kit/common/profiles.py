@@ -62,7 +62,8 @@ def _profile(cls: Any) -> str | None:
             if name.startswith("v2"):
                 raise TypeError(
                     f"acp_kit is for version 1, but this {cls.__name__} belongs to acp_bindings.{name}. "
-                    "The guide two-versions.md shows how to support version 2."
+                    "`acp_kit.versions.as_v2` serves an agent of version 1 to clients of version 2; without the kit, "
+                    "see the guide two-versions.md."
                 )
             return None if name == "v1" else f"acp_bindings.{name}"
     return None
