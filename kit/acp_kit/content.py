@@ -8,10 +8,14 @@ from base64 import b64encode
 from collections.abc import Iterable, Sequence
 from mimetypes import guess_type
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import unquote, unquote_to_bytes, urlsplit
 
 from acp_bindings import v1
 from acp_kit.common.profiles import convert
+
+if TYPE_CHECKING:
+    from acp_bindings import v1_unstable
 
 _UNKNOWN_TYPE = "application/octet-stream"
 
@@ -140,7 +144,7 @@ def diff(path: str | Path, old: str | None, new: str) -> v1.ToolCallContentDiff:
     return v1.ToolCallContentDiff(path=str(path), old_text=old, new_text=new)
 
 
-def to_text(blocks: Iterable[v1.ContentBlock]) -> str:
+def to_text(blocks: Iterable[v1.ContentBlock | v1_unstable.ContentBlock]) -> str:
     """Return blocks as one text, for models that accept only text. No block is dropped.
 
     Links become `[name](uri)` on one line, embedded text is put between tags with its URI, and images, sounds and other
@@ -172,7 +176,7 @@ def prompt_for(agent: v1.RemoteAgent, blocks: Iterable[v1.ContentBlock]) -> list
     return converted
 
 
-def _as_text(block: v1.ContentBlock) -> str:
+def _as_text(block: v1.ContentBlock | v1_unstable.ContentBlock) -> str:
     if block.type == "text":
         return block.text
     if block.type == "resource_link":

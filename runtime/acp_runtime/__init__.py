@@ -36,6 +36,7 @@ from acp_runtime.stubs.extensions import (
 from acp_runtime.stubs.methods import SchemaSource as SchemaSource
 from acp_runtime.stubs.roles import (
     CurrentRequest as CurrentRequest,
+    PendingCall as PendingCall,
     ProcessInfo as ProcessInfo,
     Remote as Remote,
     current_request as current_request,

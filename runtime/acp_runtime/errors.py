@@ -57,13 +57,17 @@ class RemoteError(RequestError):
 
     It is also an instance of its code's class, so `except AuthenticationRequired` catches it. If a handler lets it
     propagate, the handler's own request is answered with -32603, because the peer's error is about another request. To
-    pass the error on, raise a new `RequestError` from it.
+    pass the error on, `raise error.as_own_error() from error`.
 
     Attributes:
         hint: where to look for the cause; "" if unknown.
     """
 
     hint: str = ""
+
+    def as_own_error(self) -> RequestError:
+        """Return an error with the same code, message and data, which a handler can raise to answer with it."""
+        return RequestError.of(self.code, self.message, self.data)
 
     def __str__(self) -> str:
         """Return the message with the reason, which SDKs put into `data` or its `details`, and the hint.

@@ -10,6 +10,7 @@ from uuid import uuid4
 from acp_bindings.v1 import RemoteClient, SessionUpdate
 from acp_kit.agent.files import SessionFiles
 from acp_kit.agent.permissions import PermissionMemory
+from acp_kit.common.profiles import check_version
 from acp_kit.common.sequences import check_sequence
 
 Record: TypeAlias = Callable[[str, SessionUpdate], Awaitable[None]]
@@ -38,6 +39,7 @@ class SessionBase:
             record: is awaited with the session's id and each update before that is sent, to keep a history.
             continued: whether it is an earlier session. The ids of its earlier tool calls are not known here.
         """
+        check_version(client)
         self.client = client
         self.id = session_id
         self.cwd: Path = Path(cwd)

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast, overload
 from uuid import uuid4
 
 from acp_bindings.v1 import ContentBlock, RemoteClient
 from acp_kit.agent.session_base import Record, SessionBase
 from acp_kit.agent.turns import Turn
 from acp_runtime import ResourceNotFound
+
+if TYPE_CHECKING:
+    from acp_bindings import v1_unstable
 
 
 class Session(SessionBase):
@@ -24,7 +28,11 @@ class Session(SessionBase):
         files: its text files, in the client's editor or on the disk.
     """
 
-    def turn(self, prompt: Sequence[ContentBlock] = ()) -> Turn:
+    @overload
+    def turn(self, prompt: Sequence[ContentBlock] = ()) -> Turn: ...
+    @overload
+    def turn(self, prompt: Sequence[v1_unstable.ContentBlock]) -> Turn[v1_unstable.PromptResponse]: ...
+    def turn(self, prompt: Sequence[Any] = ()) -> Turn[Any]:
         """Begin a turn: `async with session.turn(request.prompt) as turn`.
 
         Args:
@@ -50,7 +58,7 @@ class Sessions(dict[str, Session]):
 
     def create(
         self,
-        client: RemoteClient,
+        client: RemoteClient | v1_unstable.RemoteClient,
         *,
         cwd: str | Path,
         additional_directories: Sequence[str | Path] = (),
@@ -64,9 +72,12 @@ class Sessions(dict[str, Session]):
             additional_directories: further directories that its tools may use.
             session_id: the id of an earlier session that is loaded or resumed; by default a new id. It replaces a
                 session with this id.
+
+        Raises:
+            TypeError: the client speaks version 2.
         """
         session = Session(
-            client,
+            cast("RemoteClient", client),
             uuid4().hex if session_id is None else session_id,
             cwd=cwd,
             additional_directories=additional_directories,

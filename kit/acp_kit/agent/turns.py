@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, cast, overload
 from uuid import uuid4
 
 from acp_bindings import v1
@@ -17,20 +17,29 @@ from acp_runtime import current_request
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
+    from typing_extensions import TypeVar as TypeVarWithDefault
 
+    from acp_bindings import v1_unstable
     from acp_kit.agent.elicitation import ElicitationAction, ElicitationResult
     from acp_kit.agent.session_base import SessionBase
     from acp_kit.agent.terminals import Terminal, TerminalResult
 
+    ResponseT = TypeVarWithDefault("ResponseT", default=v1.PromptResponse)
+else:
+    ResponseT = TypeVar("ResponseT")
+
 M = TypeVar("M", bound="BaseModel")
 
 
-class Turn:
+class Turn(Generic[ResponseT]):
     """One turn. Use it as an async context manager, and return its `response` after the block.
 
     When the user cancels the turn, the runtime cancels the handler's task, so the block is left with `CancelledError`,
     and answers `cancelled`. If the block suppresses the error, `response` also says `cancelled`. When the user closes
     a permission dialog without an answer, the block ends, and `response` says `cancelled`.
+
+    Type checkers know the class of the `response` from the prompt. It is `v1.PromptResponse` unless the prompt is of
+    another profile.
 
     Attributes:
         session: the session of the turn.
@@ -53,9 +62,10 @@ class Turn:
         self._thought_class = like(session.client, v1.SessionUpdateAgentThoughtChunk)
 
     @property
-    def response(self) -> v1.PromptResponse:
+    def response(self) -> ResponseT:
         """The response to the prompt."""
-        return like(self.session.client, v1.PromptResponse)(stop_reason=self.stop_reason)
+        response = like(self.session.client, v1.PromptResponse)(stop_reason=self.stop_reason)
+        return cast("ResponseT", response)
 
     @property
     def open_calls(self) -> Mapping[str, ToolCall]:
@@ -65,7 +75,7 @@ class Turn:
         """
         return {id: call for call in reversed(self.unfinished) for id in (call.given_id, call.id) if id is not None}
 
-    async def __aenter__(self) -> Turn:
+    async def __aenter__(self) -> Self:
         chunk = like(self.session.client, v1.SessionUpdateUserMessageChunk)
         message_id = uuid4().hex
         for block in self._prompt:
@@ -105,7 +115,9 @@ class Turn:
         if failure is not None:
             raise failure
 
-    async def say(self, content: str | v1.ContentBlock, *, message_id: str | None = None) -> None:
+    async def say(
+        self, content: str | v1.ContentBlock | v1_unstable.ContentBlock, *, message_id: str | None = None
+    ) -> None:
         """Send a chunk of the agent's message.
 
         Args:
@@ -119,7 +131,9 @@ class Turn:
         """
         await self._send_chunk(self._message_class, content, message_id)
 
-    async def think(self, content: str | v1.ContentBlock, *, message_id: str | None = None) -> None:
+    async def think(
+        self, content: str | v1.ContentBlock | v1_unstable.ContentBlock, *, message_id: str | None = None
+    ) -> None:
         """Send a chunk of the agent's thoughts. The arguments and errors are those of `say`."""
         await self._send_chunk(self._thought_class, content, message_id)
 
@@ -334,7 +348,7 @@ class Turn:
             tool_call_id=call.id if call else None,
         )
 
-    async def _send_chunk(self, chunk_class: type[Any], content: str | v1.ContentBlock, message_id: str | None) -> None:
+    async def _send_chunk(self, chunk_class: type[Any], content: Any, message_id: str | None) -> None:
         self.check()
         if content == "":
             return

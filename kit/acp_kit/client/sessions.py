@@ -15,7 +15,7 @@ from acp_kit.client.open_sessions import UpdateHandlers, forget, remember, sessi
 from acp_kit.client.state import SessionState
 from acp_kit.client.turns import Turn, require_text
 from acp_kit.common.config_options import check_mode, check_value, find_option, not_offered
-from acp_kit.common.profiles import like
+from acp_kit.common.profiles import check_version, like
 from acp_kit.common.sequences import check_sequence
 from acp_runtime import ABSENT, ConnectionClosed, InvalidResponse, RemoteError
 
@@ -268,12 +268,14 @@ async def open_session(
         timeout: how long the agent may take to open the session, in seconds; None for no limit.
 
     Raises:
+        TypeError: if the agent speaks version 2.
         ValueError: if both `load` and `resume` are given, or the session is open already.
         TimeoutError: if the agent doesn't answer in time. The message has its command and the end of its stderr.
         CapabilityError: if the agent doesn't advertise what an argument needs.
         RemoteError: if the agent refuses, for example because the user has to authenticate first.
         InvalidResponse: if the agent answers with the id of a session that is open already.
     """
+    check_version(agent)
     if load is not None and resume is not None:
         raise ValueError("Pass `load` or `resume`, not both.")
     known_id = resume if load is None else load  # an id may be empty

@@ -20,7 +20,7 @@ from acp_runtime.connection.ids import Groups, RecentIds
 from acp_runtime.connection.in_flight import InFlight, InFlightNotification, begin_wait_for_peer, current, wait_for_peer
 from acp_runtime.connection.lifecycle import Lifecycle
 from acp_runtime.connection.limits import Limits
-from acp_runtime.connection.request import Requests
+from acp_runtime.connection.request import InFlightRequest, Requests
 from acp_runtime.connection.session import Outcome, Sessions
 from acp_runtime.connection.state import ProtocolState
 from acp_runtime.connection.writer import Writer
@@ -32,7 +32,7 @@ from acp_runtime.logs import ThrottledLogger
 from acp_runtime.models.json_values import wire_name
 from acp_runtime.options import InstrumentedMessage, Options
 from acp_runtime.stubs.methods import AnyMethod, Notification, Request, session_of
-from acp_runtime.stubs.roles import ProcessInfo
+from acp_runtime.stubs.roles import PendingCall, ProcessInfo
 
 P = TypeVar("P")
 R = TypeVar("R")
@@ -210,6 +210,14 @@ class Calls:
     def supports(self, method: AnyMethod) -> bool:
         """Return whether the peer has advertised what a method needs."""
         return self.state.supports(method)
+
+    def find_call(self, id: Any) -> PendingCall | None:
+        """Return the pending call with an id."""
+        call = self.pending.get(id)
+        if call is None:
+            return None
+        request = call.inside if isinstance(call.inside, InFlightRequest) and not call.inside.done else None
+        return PendingCall(call.wire, call.params, request)
 
     def start_task(self, coroutine: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         """Start a task of the connection.

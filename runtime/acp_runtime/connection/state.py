@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from logging import ERROR, WARNING, getLogger
 from typing import Any
+from weakref import WeakSet
 
 from pydantic import ValidationError
 from pydantic.alias_generators import to_snake
@@ -29,6 +30,9 @@ from acp_runtime.stubs.methods import AnyMethod, Capability, Notification, Profi
 from acp_runtime.stubs.sides import Side
 
 _HIGHEST_VERSION = 2**16 - 1
+
+# The classes of handlers whose unused methods were logged. A gateway implements all of them, for each connection.
+_reported: WeakSet[type] = WeakSet()
 
 _logger = getLogger(__name__)
 
@@ -88,7 +92,10 @@ class ProtocolState:
         self.peer_info = getattr(message, to_snake(info), None)
 
     def record_own(self, message: Any) -> None:
-        """Compare what this side advertises with what it implements, once. Log the methods where these differ."""
+        """Compare what this side advertises with what it implements, once. Log the methods where these differ.
+
+        Those that are implemented and not advertised are logged once for each class.
+        """
         self._incoming.clear()
         self._incoming_results.clear()
         self._own = advertised = to_plain_json(message)
@@ -111,7 +118,8 @@ class ProtocolState:
         if missing:
             text = "%s advertises methods that it does not implement, and peers will call them: %s"
             log(_logger, ERROR, text, name, ", ".join(missing))
-        if unused:
+        if unused and type(self.handler) not in _reported:
+            _reported.add(type(self.handler))
             text = "%s implements methods that it does not advertise; peers will not call them: %s"
             log(_logger, WARNING, text, name, ", ".join(unused))
 

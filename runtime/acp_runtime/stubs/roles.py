@@ -6,7 +6,7 @@ import re
 from abc import ABC
 from collections.abc import Awaitable, Coroutine, Mapping
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar, cast, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, TypeVar, cast, runtime_checkable
 
 from acp_runtime.errors import ConnectionClosed, InvalidParams, MethodNotFound
 from acp_runtime.models.model import Model
@@ -38,6 +38,21 @@ class CurrentRequest(Protocol):
     wire: str
     session: str | None
     turn_cancelled: bool
+
+
+class PendingCall(NamedTuple):
+    """A call of this side that the peer has not answered.
+
+    Attributes:
+        wire: its method, such as `authenticate`.
+        params: its params.
+        request: the request whose handler waits for it, of this connection or of another one, as in a gateway; None if
+            there is none.
+    """
+
+    wire: str
+    params: Any
+    request: CurrentRequest | None
 
 
 # The message whose handler runs, which the connection sets. `done` says whether the handler has ended, and `default` is
@@ -87,6 +102,10 @@ class Channel(Protocol):
 
     def has_cancelled_turn(self, session: str) -> bool:
         """Return whether this side has cancelled the newest turn of a session."""
+        ...
+
+    def find_call(self, id: Any) -> PendingCall | None:
+        """Return the pending call with an id."""
         ...
 
     async def wait_handled(self, session: str) -> None:
@@ -290,6 +309,13 @@ class Remote:
         Known while the turn runs and after it, until the next one. Of many sessions, only the newest 4,096 are known.
         """
         return self._channel.has_cancelled_turn(session_id)
+
+    def find_call(self, request_id: str | int | None) -> PendingCall | None:
+        """Return the call with an id that the peer has not answered; None if there is none.
+
+        The peer names a call by its id, for example in a question to the user that belongs to a login.
+        """
+        return self._channel.find_call(request_id)
 
     async def wait_handled(self, session_id: str) -> None:
         """Wait until the notifications of a session that were received by now have been handled.

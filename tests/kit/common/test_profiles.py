@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -113,3 +114,15 @@ async def test_an_agent_and_a_client_use_all_pieces(
             await session.set_config_option("mode", "b")
             assert [option.current_value for option in session.state.config_options] == ["b"]
     assert caplog.text == ""
+
+
+@pytest.mark.parametrize("profile", ["v2_draft", "v2_draft_unstable"])
+async def test_proxies_of_version_2_are_refused_at_once(profile: str) -> None:
+    version: Any = import_module(f"acp_bindings.{profile}")
+    channel: Any = None
+    reason = f"acp_kit is for version 1, but this Remote.* belongs to acp_bindings.{profile}"
+    with pytest.raises(TypeError, match=reason):
+        Sessions().create(version.RemoteClient(channel), cwd="/work")
+    with pytest.raises(TypeError, match=reason):
+        async with open_session(version.RemoteAgent(channel), cwd="/work"):
+            pass

@@ -168,3 +168,22 @@ async def test_rule_13_a_group_is_logged_only_if_its_error_is_not_sent(
     ]
     assert caplog.records[0].exc_info is not None
     assert isinstance(caplog.records[0].exc_info[1], BaseExceptionGroup)
+
+
+@pytest.mark.parametrize("code", [*CLASSES, 7, -32099])
+async def test_rule_13_a_handler_passes_on_an_error_of_the_peer_as_it_came(
+    link: Link, code: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Gateway(PlainAgent):
+        async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
+            try:
+                return await self.client.ext_request("_prompt")  # type: ignore[no-any-return]
+            except RemoteError as error:
+                raise error.as_own_error() from error
+
+    async with serving(link, Gateway) as peer:
+        await peer.send(prompt(1))
+        error = {"code": code, "message": "m", "data": {"d": [1]}}
+        await peer.send({"id": (await peer.receive())["id"], "error": error})
+        assert await peer.receive() == {"jsonrpc": "2.0", "id": 1, "error": error}
+    assert caplog.records == []

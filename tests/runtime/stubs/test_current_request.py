@@ -1,4 +1,4 @@
-"""`current_request` says which request the running code handles."""
+"""`current_request` says which request the running code handles, and `find_call` which call has an id."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 from acp_runtime import CurrentRequest, current_request
-from tests.support.runtime.peer import Link, PlainAgent, serving
+from tests.support.runtime.peer import Link, PlainAgent, calling, serving
 
 
 async def test_a_handler_and_the_tasks_that_it_starts_see_their_request_until_it_ends(link: Link) -> None:
@@ -51,3 +51,33 @@ async def test_a_notification_is_no_request(link: Link) -> None:
         await peer.send({"method": "_acme/note"})
         await peer.until_quiet()
     assert seen == [None]
+
+
+async def test_a_pending_call_is_found_by_its_id_with_the_request_that_it_is_made_for(link: Link) -> None:
+    async with calling(link) as (agent, behind):
+
+        class Gateway(PlainAgent):
+            async def session_prompt(self, request: Any, /) -> Any:
+                return await agent.request(request)
+
+        async with serving(link, Gateway) as front:
+            await front.send({"id": "p", "method": "session/prompt", "params": {"sessionId": "s", "prompt": []}})
+            id = (await behind.receive())["id"]
+            call = agent.find_call(id)
+            assert call is not None
+            assert (call.wire, call.params.session_id) == ("session/prompt", "s")
+            assert call.request is not None
+            assert call.request.id == "p"
+            await behind.send({"id": id, "result": {"stopReason": "end_turn"}})
+            assert (await front.receive())["id"] == "p"
+            assert agent.find_call(id) is None
+            assert agent.find_call(str(id)) is None
+
+
+async def test_a_pending_call_outside_of_a_handler_has_no_request(link: Link) -> None:
+    async with calling(link) as (agent, peer):
+        call = asyncio.create_task(agent.ext_request("_a", {"b": 1}))
+        id = (await peer.receive())["id"]
+        assert agent.find_call(id) == ("_a", {"b": 1}, None)
+        await peer.send({"id": id, "result": None})
+        await call

@@ -10,6 +10,7 @@ import acp_kit.history
 import acp_kit.registry
 import acp_kit.remote
 import acp_kit.sync
+from acp_bindings import v2_draft
 from acp_bindings.v1 import RemoteAgent, RemoteClient, SessionUpdatePlan
 from acp_kit.agent import Commands, Session, Sessions, Settings, Turn, select
 from acp_kit.client import Elicitations, PermissionPolicy, Terminals, Workspace, allow, open_session
@@ -28,7 +29,8 @@ async def takes_no_text(turn: Turn) -> None: ...
 def not_a_coroutine(turn: Turn, text: str) -> None: ...
 
 
-async def agent_side(client: RemoteClient, turn: Turn, session: Session) -> None:
+async def agent_side(client: RemoteClient, turn: Turn, session: Session, draft: v2_draft.RemoteClient) -> None:
+    Sessions().create(draft, cwd="/work")  # type: ignore
     Sessions(record=lambda update: None)  # type: ignore
     Sessions().create(client)  # type: ignore
     await turn.say(1)  # type: ignore
