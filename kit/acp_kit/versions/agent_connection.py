@@ -74,7 +74,8 @@ async def passed_on(call: Awaitable[T]) -> T:
     except LoginMethodError as error:
         raise InvalidParams(str(error)) from error
     except ConnectionClosed as error:
-        raise InternalError(f"The other connection has ended: {error.reason}") from error
+        exit_code = "" if error.exit_code is None else f" Exit code: {error.exit_code}."
+        raise InternalError(f"The other connection has ended: {error.reason}{exit_code}") from error
 
 
 class PassesExtensions:
