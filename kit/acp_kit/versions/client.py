@@ -10,7 +10,7 @@ from typing import Any, get_args
 from pydantic import TypeAdapter
 
 from acp_bindings import v1, v2_draft as v2
-from acp_kit.versions.agent_connection import PassesExtensions, passed_on
+from acp_kit.versions.agent_connection import PassesExtensions, passing_errors_on
 from acp_kit.versions.json_objects import Json, same_json, without
 from acp_kit.versions.session import Session
 from acp_runtime import InvalidParams, Model
@@ -25,12 +25,20 @@ class ClientV1(PassesExtensions, v1.Client):
         agent: the proxy for the agent.
         client: the proxy for the client.
         find_session: returns a session by its id.
+        newest_request: returns the id of the client's newest request that the agent handles.
     """
 
-    def __init__(self, agent: v1.RemoteAgent, client: v2.RemoteClient, find_session: Callable[[str], Session]) -> None:
+    def __init__(
+        self,
+        agent: v1.RemoteAgent,
+        client: v2.RemoteClient,
+        find_session: Callable[[str], Session],
+        newest_request: Callable[[], str | int],
+    ) -> None:
         self._agent = agent
         self._client = client
         self._find_session = find_session
+        self._newest_request = newest_request
 
     async def other_peer(self) -> v2.RemoteClient:
         """Return the proxy for the client."""
@@ -60,7 +68,8 @@ class ClientV1(PassesExtensions, v1.Client):
         subject = {"type": "tool_call", "toolCall": call}
         question = without(params, "toolCall") | {"title": title, "subject": subject}
         async with session.asking():
-            response = await passed_on(self._client.request(v2.RequestPermissionRequest.model_validate(question)))
+            with passing_errors_on():
+                response = await self._client.request(v2.RequestPermissionRequest.model_validate(question))
         if response.outcome.outcome not in ("selected", "cancelled"):
             _logger.warning("The client has answered a permission request with an outcome that version 1 doesn't have.")
             return v1.RequestPermissionResponse(outcome=v1.RequestPermissionOutcomeCancelled())
@@ -73,14 +82,16 @@ class ClientV1(PassesExtensions, v1.Client):
             params["requestedSchema"] = {"type": "object", "properties": {}} | params["requestedSchema"]
         session_id: str | None = params.get("sessionId")
         if session_id is None:
-            return await self._elicit(params)
+            # The agent names a request by its id in version 1, which isn't the id that the client knows.
+            return await self._elicit(params | {"requestId": self._newest_request()})
         await self._agent.wait_handled(session_id)
         async with self._find_session(session_id).asking():
             return await self._elicit(params)
 
     async def _elicit(self, params: Json) -> v1.CreateElicitationResponse:
         ask: Any = self._client.request
-        response: Model = await passed_on(ask(_of_type(v2.CreateElicitationRequest, params)))
+        with passing_errors_on():
+            response: Model = await ask(_of_type(v2.CreateElicitationRequest, params))
         answer: v1.CreateElicitationResponse = _of_type(v1.CreateElicitationResponse, response.model_dump())
         return answer
 
