@@ -6,7 +6,7 @@ import json
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Any
 
@@ -55,7 +55,7 @@ class Gateway:
 
 
 @contextmanager
-def gateway(*agent: str) -> Iterator[tuple[Gateway, str]]:
+def gateway(*agent: str) -> Generator[tuple[Gateway, str]]:
     """Start a gateway. Yield it, and the marker of its processes."""
     with marked() as marker:
         started = Gateway(marker, *agent)
@@ -65,7 +65,7 @@ def gateway(*agent: str) -> Iterator[tuple[Gateway, str]]:
 
 
 @contextmanager
-def waiting_turn() -> Iterator[tuple[Gateway, str, str]]:
+def waiting_turn() -> Generator[tuple[Gateway, str, str]]:
     """Begin a turn that waits. Yield the gateway, the marker of its processes and the id of the session."""
     with gateway(str(PEERS / "our_agent_of_both_versions.py")) as (started, marker):
         assert started.call("initialize", {"protocolVersion": 2, "info": INFO, "capabilities": {}})["result"]
