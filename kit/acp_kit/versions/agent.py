@@ -9,7 +9,7 @@ from contextlib import suppress
 from uuid import uuid4
 
 from acp_bindings import v1, v2_draft as v2
-from acp_kit.versions.agent_connection import AgentConnection, Open, PassesExtensions
+from acp_kit.versions.agent_connection import AgentConnection, Open, PassesExtensions, leave_out, passing_errors_on
 from acp_kit.versions.capabilities import agent_capabilities_to_v2, client_capabilities_to_v1, login_method_to_v2
 from acp_kit.versions.client import ClientV1
 from acp_kit.versions.json_objects import Json, params_of, same_json, without
@@ -44,9 +44,15 @@ class AgentV2(PassesExtensions, v2.Agent):
         self._sessions: dict[str, Session] = {}
         self._closed: deque[str] = deque(maxlen=_MAX_CLOSED)
         self._capabilities = v1.AgentCapabilities()
+        self._elicits = False
 
-    def _make_client(self, agent: v1.RemoteAgent) -> ClientV1:
-        return ClientV1(agent, self._client, self._known, self._connection.newest_request)
+    def _make_client(self, _: v1.RemoteAgent) -> ClientV1:
+        return ClientV1(
+            self._client,
+            find_session=self._known,
+            newest_request=self._connection.newest_request,
+            elicits=self._elicits,
+        )
 
     async def other_peer(self) -> v1.RemoteAgent:
         """Return the proxy for the agent."""
@@ -57,6 +63,7 @@ class AgentV2(PassesExtensions, v2.Agent):
     async def initialize(self, request: v2.InitializeRequest) -> v2.InitializeResponse:
         """Connect to the agent."""
         params = request.model_dump()
+        self._elicits = request.capabilities.elicitation is not None
         old = without(params, "info", "capabilities") | {
             "protocolVersion": 1,
             "clientInfo": params["info"],
@@ -65,6 +72,10 @@ class AgentV2(PassesExtensions, v2.Agent):
         async with self._connection.calling() as agent:
             response = await agent.request(params_of(v1.InitializeRequest, old))
         self._capabilities = response.agent_capabilities
+        if not response.auth_methods:
+            leave_out(self, v2.Agent, "auth_login", "auth_logout")
+        if response.agent_capabilities.session_capabilities.delete is None:
+            leave_out(self, v2.Agent, "session_delete")
         result = response.model_dump()
         new = without(result, "agentInfo", "agentCapabilities") | {
             "protocolVersion": 2,
@@ -220,8 +231,9 @@ class AgentV2(PassesExtensions, v2.Agent):
 
     async def _end_of(self, turn: Turn, request: v1.PromptRequest) -> Json:
         """Call the agent. Return what the state `idle` says about the end of the turn."""
+        agent = await self.other_peer()
         try:
-            async with self._connection.calling() as agent:
+            with passing_errors_on():
                 return (await agent.request(request)).model_dump()
         except RequestError as error:
             turn.error = error

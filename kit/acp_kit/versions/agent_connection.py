@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from types import MethodType
 from typing import Any, TypeAlias
 
-from acp_bindings import v1
+from acp_bindings import v1, v2_draft as v2
 from acp_runtime import (
     CapabilityError,
     ConnectionClosed,
@@ -100,6 +101,12 @@ def passing_errors_on() -> Generator[None]:
     except ConnectionClosed as error:
         exit_code = "" if error.exit_code is None else f" Exit code: {error.exit_code}."
         raise InternalError(f"The other connection has ended: {error.reason}{exit_code}") from error
+
+
+def leave_out(handler: v1.Client | v2.Agent, base: type[v1.Client | v2.Agent], *methods: str) -> None:
+    """Let the base class handle methods that the other peer doesn't have: they are neither advertised nor called."""
+    for name in methods:
+        setattr(handler, name, MethodType(getattr(base, name), handler))
 
 
 class PassesExtensions:

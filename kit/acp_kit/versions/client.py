@@ -10,7 +10,7 @@ from typing import Any, get_args
 from pydantic import TypeAdapter
 
 from acp_bindings import v1, v2_draft as v2
-from acp_kit.versions.agent_connection import PassesExtensions, passing_errors_on
+from acp_kit.versions.agent_connection import PassesExtensions, leave_out, passing_errors_on
 from acp_kit.versions.json_objects import Json, same_json, without
 from acp_kit.versions.session import Session
 from acp_runtime import InvalidParams, Model
@@ -22,23 +22,25 @@ class ClientV1(PassesExtensions, v1.Client):
     """Passes on what the agent sends.
 
     Args:
-        agent: the proxy for the agent.
         client: the proxy for the client.
         find_session: returns a session by its id.
         newest_request: returns the id of the client's newest request that the agent handles.
+        elicits: whether the client shows forms or pages.
     """
 
     def __init__(
         self,
-        agent: v1.RemoteAgent,
         client: v2.RemoteClient,
+        *,
         find_session: Callable[[str], Session],
         newest_request: Callable[[], str | int],
+        elicits: bool,
     ) -> None:
-        self._agent = agent
         self._client = client
         self._find_session = find_session
         self._newest_request = newest_request
+        if not elicits:
+            leave_out(self, v1.Client, "elicitation_create")
 
     async def other_peer(self) -> v2.RemoteClient:
         """Return the proxy for the client."""
@@ -59,7 +61,6 @@ class ClientV1(PassesExtensions, v1.Client):
     async def session_request_permission(self, request: v1.RequestPermissionRequest) -> v1.RequestPermissionResponse:
         """Ask the client, with the tool call as the subject. Its title is the title of the question."""
         session, params = self._find_session(request.session_id), request.model_dump()
-        await self._agent.wait_handled(session.id)
         if session.is_closed or not request.options:
             _logger.warning("The agent has asked for a permission without options, or after the end of its session.")
             return v1.RequestPermissionResponse(outcome=v1.RequestPermissionOutcomeCancelled())
@@ -84,7 +85,6 @@ class ClientV1(PassesExtensions, v1.Client):
         if session_id is None:
             # The agent names a request by its id in version 1, which isn't the id that the client knows.
             return await self._elicit(params | {"requestId": self._newest_request()})
-        await self._agent.wait_handled(session_id)
         async with self._find_session(session_id).asking():
             return await self._elicit(params)
 
