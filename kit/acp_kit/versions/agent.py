@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import deque
 from contextlib import suppress
 from uuid import uuid4
 
 from acp_bindings import v1, v2_draft as v2
-from acp_kit.versions.agent_connection import AgentConnection, Open, PassesExtensions, passed_on
+from acp_kit.versions.agent_connection import AgentConnection, Open, PassesExtensions, leave_out, passing_errors_on
 from acp_kit.versions.capabilities import agent_capabilities_to_v2, client_capabilities_to_v1, login_method_to_v2
 from acp_kit.versions.client import ClientV1
 from acp_kit.versions.json_objects import Json, params_of, same_json, without
 from acp_kit.versions.session import Session, Turn
-from acp_runtime import InvalidParams, Model, RequestError, ResourceNotFound
+from acp_runtime import InternalError, InvalidParams, Model, RequestError, ResourceNotFound
+
+_logger = logging.getLogger(__name__)
 
 _UNKNOWN = {"name": "unknown", "version": "unknown"}
 
@@ -37,10 +40,19 @@ class AgentV2(PassesExtensions, v2.Agent):
 
     def __init__(self, client: v2.RemoteClient, open: Open) -> None:
         self._client = client
-        self._connection = AgentConnection(client, open, lambda agent: ClientV1(agent, client, self._known))
+        self._connection = AgentConnection(client, open, self._make_client)
         self._sessions: dict[str, Session] = {}
         self._closed: deque[str] = deque(maxlen=_MAX_CLOSED)
         self._capabilities = v1.AgentCapabilities()
+        self._elicits = False
+
+    def _make_client(self, _: v1.RemoteAgent) -> ClientV1:
+        return ClientV1(
+            self._client,
+            find_session=self._known,
+            newest_request=self._connection.newest_request,
+            elicits=self._elicits,
+        )
 
     async def other_peer(self) -> v1.RemoteAgent:
         """Return the proxy for the agent."""
@@ -50,14 +62,20 @@ class AgentV2(PassesExtensions, v2.Agent):
 
     async def initialize(self, request: v2.InitializeRequest) -> v2.InitializeResponse:
         """Connect to the agent."""
-        agent, params = await self.other_peer(), request.model_dump()
+        params = request.model_dump()
+        self._elicits = request.capabilities.elicitation is not None
         old = without(params, "info", "capabilities") | {
             "protocolVersion": 1,
             "clientInfo": params["info"],
             "clientCapabilities": client_capabilities_to_v1(params.get("capabilities") or {}),
         }
-        response = await passed_on(agent.request(params_of(v1.InitializeRequest, old)))
+        async with self._connection.calling() as agent:
+            response = await agent.request(params_of(v1.InitializeRequest, old))
         self._capabilities = response.agent_capabilities
+        if not response.auth_methods:
+            leave_out(self, v2.Agent, "auth_login", "auth_logout")
+        if response.agent_capabilities.session_capabilities.delete is None:
+            leave_out(self, v2.Agent, "session_delete")
         result = response.model_dump()
         new = without(result, "agentInfo", "agentCapabilities") | {
             "protocolVersion": 2,
@@ -69,22 +87,22 @@ class AgentV2(PassesExtensions, v2.Agent):
 
     async def auth_login(self, request: v2.LoginAuthRequest) -> v2.LoginAuthResponse:
         """Log in."""
-        agent = await self.other_peer()
-        response = await passed_on(agent.request(same_json(request, v1.AuthenticateRequest)))
+        async with self._connection.calling() as agent:
+            response = await agent.request(same_json(request, v1.AuthenticateRequest))
         return same_json(response, v2.LoginAuthResponse)
 
     async def auth_logout(self, request: v2.LogoutAuthRequest) -> v2.LogoutAuthResponse:
         """Log out. An agent of version 1 need not be able to."""
-        agent = await self.other_peer()
-        response = await passed_on(agent.request(same_json(request, v1.LogoutRequest)))
+        async with self._connection.calling() as agent:
+            response = await agent.request(same_json(request, v1.LogoutRequest))
         return same_json(response, v2.LogoutAuthResponse)
 
     # Sessions.
 
     async def session_new(self, request: v2.NewSessionRequest) -> v2.NewSessionResponse:
         """Create a session."""
-        agent = await self.other_peer()
-        response = await passed_on(agent.request(params_of(v1.NewSessionRequest, _setup(request))))
+        async with self._connection.calling() as agent:
+            response = await agent.request(params_of(v1.NewSessionRequest, _setup(request)))
         session = self._open(response.session_id, request.cwd)
         return v2.NewSessionResponse.model_validate(_with_options(session, response))
 
@@ -102,17 +120,17 @@ class AgentV2(PassesExtensions, v2.Agent):
             response = await self._resume(session, request, is_new=is_new)
         except BaseException:
             if is_new:
-                del self._sessions[request.session_id]
+                self._sessions.pop(request.session_id, None)
             raise
         await session.send(session.state)
         return v2.ResumeSessionResponse.model_validate(_with_options(session, response))
 
     async def _resume(self, session: Session, request: v2.ResumeSessionRequest, *, is_new: bool) -> Model:
         """Resume or load a session. If that isn't possible, a session of this connection stays as it is."""
-        agent, params = await self.other_peer(), without(_setup(request), "replayFrom")
-        replays = request.replay_from is not None
+        params, replays = without(_setup(request), "replayFrom"), request.replay_from is not None
         if not replays and self._capabilities.session_capabilities.resume is not None:
-            return await passed_on(agent.request(params_of(v1.ResumeSessionRequest, params)))
+            async with self._connection.calling() as agent:
+                return await agent.request(params_of(v1.ResumeSessionRequest, params))
         if not replays and not is_new and (session.turn is not None or not self._capabilities.load_session):
             return v1.ResumeSessionResponse()
         if not self._capabilities.load_session:
@@ -120,15 +138,16 @@ class AgentV2(PassesExtensions, v2.Agent):
         session.updates.begin_replay()
         session.is_muted = not replays
         try:
-            return await passed_on(agent.request(params_of(v1.LoadSessionRequest, params)))
+            async with self._connection.calling() as agent:
+                return await agent.request(params_of(v1.LoadSessionRequest, params))
         finally:
             session.is_muted = False
 
     async def session_list(self, request: v2.ListSessionsRequest) -> v2.ListSessionsResponse:
         """Ask the agent. If it can't list sessions, list those of this connection."""
         if self._capabilities.session_capabilities.list is not None:
-            agent = await self.other_peer()
-            response = await passed_on(agent.request(same_json(request, v1.ListSessionsRequest)))
+            async with self._connection.calling() as agent:
+                response = await agent.request(same_json(request, v1.ListSessionsRequest))
             return same_json(response, v2.ListSessionsResponse)
         sessions = [session for session in self._sessions.values() if request.cwd in (None, session.cwd)]
         listed = [{"sessionId": session.id, "cwd": session.cwd, **session.info} for session in sessions]
@@ -144,15 +163,15 @@ class AgentV2(PassesExtensions, v2.Agent):
             await session.report("idle", stopReason="cancelled")
         response = v1.CloseSessionResponse()
         if self._capabilities.session_capabilities.close is not None:
-            agent = await self.other_peer()
-            response = await passed_on(agent.request(same_json(request, v1.CloseSessionRequest)))
+            async with self._connection.calling() as agent:
+                response = await agent.request(same_json(request, v1.CloseSessionRequest))
         self._forget(session.id)
         return same_json(response, v2.CloseSessionResponse)
 
     async def session_delete(self, request: v2.DeleteSessionRequest) -> v2.DeleteSessionResponse:
         """Delete a session."""
-        agent = await self.other_peer()
-        response = await passed_on(agent.request(same_json(request, v1.DeleteSessionRequest)))
+        async with self._connection.calling() as agent:
+            response = await agent.request(same_json(request, v1.DeleteSessionRequest))
         self._forget(request.session_id)
         return same_json(response, v2.DeleteSessionResponse)
 
@@ -160,21 +179,20 @@ class AgentV2(PassesExtensions, v2.Agent):
         self, request: v2.SetSessionConfigOptionRequest
     ) -> v2.SetSessionConfigOptionResponse:
         """Set an option, or the mode."""
-        agent, session = await self.other_peer(), self._session(request.session_id)
-        params: Json = request.model_dump()
+        session, params = self._session(request.session_id), request.model_dump()
         settings = session.updates.settings
-        if request.config_id == settings.mode_option and request.type == "id":
-            mode: str = params["value"]
-            await passed_on(agent.session_set_mode(session_id=session.id, mode_id=mode))
-            return v2.SetSessionConfigOptionResponse.model_validate({"configOptions": settings.set_mode(mode)})
-        if request.type == "id":
-            set_option = params_of(v1.SetSessionConfigOptionRequestValueId, without(params, "type"))
-            response = await passed_on(agent.request(set_option))
-        elif request.type == "boolean":
-            set_boolean = params_of(v1.SetSessionConfigOptionRequestBoolean, params)
-            response = await passed_on(agent.request(set_boolean))
-        else:
-            raise InvalidParams(f"This agent has no options of type {request.type!r}.")
+        async with self._connection.calling() as agent:
+            if request.config_id == settings.mode_option and request.type == "id":
+                mode: str = params["value"]
+                await agent.session_set_mode(session_id=session.id, mode_id=mode)
+                return v2.SetSessionConfigOptionResponse.model_validate({"configOptions": settings.set_mode(mode)})
+            if request.type == "id":
+                value = params_of(v1.SetSessionConfigOptionRequestValueId, without(params, "type"))
+                response = await agent.request(value)
+            elif request.type == "boolean":
+                response = await agent.request(params_of(v1.SetSessionConfigOptionRequestBoolean, params))
+            else:
+                raise InvalidParams(f"This agent has no options of type {request.type!r}.")
         return v2.SetSessionConfigOptionResponse.model_validate(_with_options(session, response))
 
     # Turns.
@@ -215,12 +233,16 @@ class AgentV2(PassesExtensions, v2.Agent):
         """Call the agent. Return what the state `idle` says about the end of the turn."""
         agent = await self.other_peer()
         try:
-            return (await passed_on(agent.request(request))).model_dump()
+            with passing_errors_on():
+                return (await agent.request(request)).model_dump()
         except RequestError as error:
             turn.error = error
-            return _failure(turn, error)
+        except Exception as error:
+            _logger.error("Passing a prompt on has failed", exc_info=error)
+            turn.error = InternalError()
         finally:
             turn.has_begun.set()
+        return _failure(turn, turn.error)
 
     async def session_cancel(self, notification: v2.CancelSessionNotification) -> None:
         """Cancel the turn, and the prompts that wait for its end."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from contextlib import AbstractAsyncContextManager
-from typing import Any, TypeAlias, TypeVar
+from collections.abc import AsyncGenerator, Callable, Generator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from types import MethodType
+from typing import Any, TypeAlias
 
-from acp_bindings import v1
+from acp_bindings import v1, v2_draft as v2
 from acp_runtime import (
     CapabilityError,
     ConnectionClosed,
@@ -18,9 +19,8 @@ from acp_runtime import (
     Remote,
     RemoteError,
     RequestError,
+    current_request,
 )
-
-T = TypeVar("T")
 
 Open: TypeAlias = Callable[[Callable[[v1.RemoteAgent], v1.Client]], AbstractAsyncContextManager[v1.RemoteAgent]]
 """Connects to an agent, given a function that makes the client from the proxy for the agent."""
@@ -40,6 +40,7 @@ class AgentConnection:
         self._open = open
         self._make_client = make_client
         self._opened: asyncio.Future[v1.RemoteAgent] | None = None
+        self._passed_on: list[str | int] = []
 
     async def agent(self) -> v1.RemoteAgent:
         """Return the proxy for the agent.
@@ -52,6 +53,29 @@ class AgentConnection:
             self._client.start_task(self._run(self._opened))
         return await asyncio.shield(self._opened)
 
+    @asynccontextmanager
+    async def calling(self) -> AsyncGenerator[v1.RemoteAgent]:
+        """Yield the proxy for the agent, to pass on the request that is handled, and the agent's error."""
+        request, agent = current_request(), await self.agent()
+        ids: list[str | int] = [] if request is None else [request.id]
+        self._passed_on += ids
+        try:
+            with passing_errors_on():
+                yield agent
+        finally:
+            for id in ids:
+                self._passed_on.remove(id)
+
+    def newest_request(self) -> str | int:
+        """Return the id of the newest of the client's requests that the agent handles.
+
+        Raises:
+            InvalidParams: if it handles none.
+        """
+        if not self._passed_on:
+            raise InvalidParams("No request of the client is being handled")
+        return self._passed_on[-1]
+
     async def _run(self, opened: asyncio.Future[v1.RemoteAgent]) -> None:
         try:
             async with self._open(self._make_client) as agent:
@@ -63,10 +87,11 @@ class AgentConnection:
             opened.set_exception(error)
 
 
-async def passed_on(call: Awaitable[T]) -> T:
-    """Await a call whose error is also the error of the request that is handled."""
+@contextmanager
+def passing_errors_on() -> Generator[None]:
+    """Make the error of a call in the block the error of the request that is handled."""
     try:
-        return await call
+        yield
     except RemoteError as error:
         raise RequestError.of(error.code, error.message, error.data) from error
     except CapabilityError as error:
@@ -74,7 +99,14 @@ async def passed_on(call: Awaitable[T]) -> T:
     except LoginMethodError as error:
         raise InvalidParams(str(error)) from error
     except ConnectionClosed as error:
-        raise InternalError(f"The other connection has ended: {error.reason}") from error
+        exit_code = "" if error.exit_code is None else f" Exit code: {error.exit_code}."
+        raise InternalError(f"The other connection has ended: {error.reason}{exit_code}") from error
+
+
+def leave_out(handler: v1.Client | v2.Agent, base: type[v1.Client | v2.Agent], *methods: str) -> None:
+    """Let the base class handle methods that the other peer doesn't have: they are neither advertised nor called."""
+    for name in methods:
+        setattr(handler, name, MethodType(getattr(base, name), handler))
 
 
 class PassesExtensions:
@@ -86,7 +118,9 @@ class PassesExtensions:
 
     async def ext_request(self, method: str, params: Any) -> Any:
         """Pass on a request."""
-        return await passed_on((await self.other_peer()).ext_request(method, params))
+        peer = await self.other_peer()
+        with passing_errors_on():
+            return await peer.ext_request(method, params)
 
     async def ext_notification(self, method: str, params: Any) -> None:
         """Pass on a notification."""

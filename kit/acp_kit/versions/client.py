@@ -10,7 +10,7 @@ from typing import Any, get_args
 from pydantic import TypeAdapter
 
 from acp_bindings import v1, v2_draft as v2
-from acp_kit.versions.agent_connection import PassesExtensions, passed_on
+from acp_kit.versions.agent_connection import PassesExtensions, leave_out, passing_errors_on
 from acp_kit.versions.json_objects import Json, same_json, without
 from acp_kit.versions.session import Session
 from acp_runtime import InvalidParams, Model
@@ -22,15 +22,25 @@ class ClientV1(PassesExtensions, v1.Client):
     """Passes on what the agent sends.
 
     Args:
-        agent: the proxy for the agent.
         client: the proxy for the client.
         find_session: returns a session by its id.
+        newest_request: returns the id of the client's newest request that the agent handles.
+        elicits: whether the client shows forms or pages.
     """
 
-    def __init__(self, agent: v1.RemoteAgent, client: v2.RemoteClient, find_session: Callable[[str], Session]) -> None:
-        self._agent = agent
+    def __init__(
+        self,
+        client: v2.RemoteClient,
+        *,
+        find_session: Callable[[str], Session],
+        newest_request: Callable[[], str | int],
+        elicits: bool,
+    ) -> None:
         self._client = client
         self._find_session = find_session
+        self._newest_request = newest_request
+        if not elicits:
+            leave_out(self, v1.Client, "elicitation_create")
 
     async def other_peer(self) -> v2.RemoteClient:
         """Return the proxy for the client."""
@@ -51,7 +61,6 @@ class ClientV1(PassesExtensions, v1.Client):
     async def session_request_permission(self, request: v1.RequestPermissionRequest) -> v1.RequestPermissionResponse:
         """Ask the client, with the tool call as the subject. Its title is the title of the question."""
         session, params = self._find_session(request.session_id), request.model_dump()
-        await self._agent.wait_handled(session.id)
         if session.is_closed or not request.options:
             _logger.warning("The agent has asked for a permission without options, or after the end of its session.")
             return v1.RequestPermissionResponse(outcome=v1.RequestPermissionOutcomeCancelled())
@@ -60,7 +69,8 @@ class ClientV1(PassesExtensions, v1.Client):
         subject = {"type": "tool_call", "toolCall": call}
         question = without(params, "toolCall") | {"title": title, "subject": subject}
         async with session.asking():
-            response = await passed_on(self._client.request(v2.RequestPermissionRequest.model_validate(question)))
+            with passing_errors_on():
+                response = await self._client.request(v2.RequestPermissionRequest.model_validate(question))
         if response.outcome.outcome not in ("selected", "cancelled"):
             _logger.warning("The client has answered a permission request with an outcome that version 1 doesn't have.")
             return v1.RequestPermissionResponse(outcome=v1.RequestPermissionOutcomeCancelled())
@@ -73,14 +83,15 @@ class ClientV1(PassesExtensions, v1.Client):
             params["requestedSchema"] = {"type": "object", "properties": {}} | params["requestedSchema"]
         session_id: str | None = params.get("sessionId")
         if session_id is None:
-            return await self._elicit(params)
-        await self._agent.wait_handled(session_id)
+            # The agent names a request by its id in version 1, which isn't the id that the client knows.
+            return await self._elicit(params | {"requestId": self._newest_request()})
         async with self._find_session(session_id).asking():
             return await self._elicit(params)
 
     async def _elicit(self, params: Json) -> v1.CreateElicitationResponse:
         ask: Any = self._client.request
-        response: Model = await passed_on(ask(_of_type(v2.CreateElicitationRequest, params)))
+        with passing_errors_on():
+            response: Model = await ask(_of_type(v2.CreateElicitationRequest, params))
         answer: v1.CreateElicitationResponse = _of_type(v1.CreateElicitationResponse, response.model_dump())
         return answer
 

@@ -6,16 +6,21 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
+import pytest
+
 from acp_bindings import v1
+from acp_runtime import InvalidParams, current_request
 from tests.support.kit.behind_v2 import (
     CANCEL,
     OPTIONS,
     PROMPT,
     AgentV1,
     Made,
+    connected,
     names,
     request,
     session_of,
+    turn,
     until_idle,
 )
 from tests.support.runtime.peer import Peer, chunk
@@ -159,3 +164,30 @@ async def test_a_form_of_the_session_requires_action() -> None:
         updates = await until_idle(peer)
         assert names(updates) == ["running", "agent_message_chunk", "idle end_turn"]
         assert updates[1]["content"]["text"] == repr(answer)
+
+
+async def test_a_form_of_a_request_has_the_id_that_the_client_knows() -> None:
+    class Login(AgentV1):
+        async def session_new(self, request: v1.NewSessionRequest) -> v1.NewSessionResponse:
+            current = current_request()
+            assert current is not None
+            schema = v1.ElicitationSchema(properties={})
+            await self.client.elicitation_create(
+                mode="form", request_id=current.id, message="Your name?", requested_schema=schema
+            )
+            return await super().session_new(request)
+
+        async def work(self, session: str) -> None:
+            schema = v1.ElicitationSchema(properties={})
+            with pytest.raises(InvalidParams):
+                await self.client.elicitation_create(
+                    mode="form", request_id=1, message="Your name?", requested_schema=schema
+                )
+
+    async with connected(Login, {"elicitation": {"form": {}}}) as (peer, _):
+        await peer.send({"id": "new", "method": "session/new", "params": {"cwd": "/work"}})
+        asked = await peer.receive()
+        assert asked["params"]["requestId"] == "new"
+        await peer.send({"id": asked["id"], "result": {"action": "decline"}})
+        assert (await peer.receive())["result"]["sessionId"] == "session-1"
+        assert names(await turn(peer)) == ["user_message", "running", "idle end_turn"]

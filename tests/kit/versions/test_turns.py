@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
 
 from acp_bindings import v1
+from acp_bindings.v2_draft.connecting import AGENT_SIDE
+from acp_kit.versions import as_v2
 from acp_runtime import AuthenticationRequired, RequestError
 from tests.support.kit.behind_v2 import (
     CANCEL,
+    INFO,
     PROMPT,
     AgentV1,
     ask,
@@ -22,7 +27,7 @@ from tests.support.kit.behind_v2 import (
     until_idle,
     update_of,
 )
-from tests.support.runtime.peer import chunk
+from tests.support.runtime.peer import LINKS, Peer, calling, chunk, serving, update
 
 
 class Waiting(AgentV1):
@@ -251,3 +256,28 @@ async def test_a_cancel_of_an_unknown_session_is_ignored() -> None:
     async with session_of(AgentV1) as peer:
         await peer.send(notification("session/cancel", sessionId="other"))
         assert await peer.until_quiet() == []
+
+
+async def test_an_invalid_response_ends_the_turn_in_an_error(caplog: pytest.LogCaptureFixture) -> None:
+    """As an agent in another program may send it."""
+
+    @asynccontextmanager
+    async def open(make_client: Any) -> AsyncGenerator[Any]:
+        async with calling(LINKS["memory"], make_client, ready=False) as (agent, peer):
+            answering = asyncio.create_task(answer(peer))
+            yield agent
+            await answering
+
+    async def answer(peer: Peer) -> None:
+        for result in ({"protocolVersion": 1}, {"sessionId": "session-1"}, {"stopReason": 5}):
+            message = await peer.receive()
+            if message["method"] == "session/prompt":
+                await peer.send(update("session-1", "hello"))
+            await peer.send({"id": message["id"], "result": result})
+
+    async with serving(LINKS["memory"], as_v2(open=open), side=AGENT_SIDE, ready=False) as peer:
+        await peer.call("initialize", {"protocolVersion": 2, "info": INFO, "capabilities": {}})
+        await peer.call("session/new", {"cwd": "/work"})
+        updates = await turn(peer)
+        assert (names(updates), updates[-1]["error"]["code"]) == ([*TURN, "idle error"], -32603)
+    assert "Passing a prompt on has failed" in caplog.text

@@ -17,11 +17,11 @@ def translated(*updates: Any) -> list[Any]:
 
 
 def call(**fields: Any) -> v1.SessionUpdateToolCall:
-    return v1.SessionUpdateToolCall(**{"tool_call_id": "1", "title": "Read", **fields})
+    return v1.SessionUpdateToolCall(tool_call_id="1", title="Read", **fields)
 
 
-def change(**fields: Any) -> v1.SessionUpdateToolCallUpdate:
-    return v1.SessionUpdateToolCallUpdate(**{"tool_call_id": "1", **fields})
+def change(id: str = "1", **fields: Any) -> v1.SessionUpdateToolCallUpdate:
+    return v1.SessionUpdateToolCallUpdate(tool_call_id=id, **fields)
 
 
 def text(kind: Any, text: str, **fields: Any) -> Any:
@@ -83,9 +83,7 @@ def test_relative_paths_are_in_the_folder_of_the_session_and_line_0_is_no_line()
 
 
 def test_a_change_of_a_call_does_not_end_a_message() -> None:
-    updates = translated(
-        call(), chunk("a"), change(status="completed"), chunk("b"), change(tool_call_id="2"), chunk("c")
-    )
+    updates = translated(call(), chunk("a"), change(status="completed"), chunk("b"), change("2"), chunk("c"))
     ids = [update["messageId"] for update in updates if "messageId" in update]
     assert ids[0] == ids[1] != ids[2]
 

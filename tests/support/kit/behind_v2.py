@@ -16,9 +16,6 @@ PROMPT = [{"type": "text", "text": "hi"}]
 OPTIONS = [{"optionId": "yes", "name": "Yes", "kind": "allow_once"}]
 
 
-AgentT = TypeVar("AgentT", bound=v1.Agent)
-
-
 class AgentV1(v1.Agent):
     """An agent that says "hello" in its turns.
 
@@ -56,6 +53,9 @@ class AgentV1(v1.Agent):
         """Send updates."""
         for update in updates:
             await self.client.session_update(session_id=session, update=update)
+
+
+AgentT = TypeVar("AgentT", bound=AgentV1)
 
 
 class Made(Generic[AgentT]):

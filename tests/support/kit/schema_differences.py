@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from tests.support.paths import ROOT
 
@@ -31,10 +31,11 @@ def _definitions(version: str) -> dict[str, Any]:
 
 def _without_texts(value: Any) -> Any:
     if isinstance(value, list):
-        return [_without_texts(item) for item in value]
+        return [_without_texts(item) for item in cast("list[Any]", value)]
     if not isinstance(value, dict):
         return value
-    return {key: _without_texts(item) for key, item in value.items() if key not in _TEXTS or isinstance(item, dict)}
+    fields = cast("dict[str, Any]", value).items()
+    return {key: _without_texts(item) for key, item in fields if key not in _TEXTS or isinstance(item, dict)}
 
 
 def _digest(old: Any, new: Any) -> str:
