@@ -10,10 +10,13 @@ _MARK = "<!-- Below: written by `make mutants`. -->\n"
 
 
 def write_page() -> None:
-    """Write what the last runs found below the mark."""
+    """Write what the last runs found below the mark. The rows of folders that were not tried in this clone stay."""
+    head, _, before = PAGE.read_text().partition(_MARK)
     folders = [folder for folder in map(read_folder, FOLDERS) if folder is not None]
+    rows = _rows(before.partition("## Equivalent")[0].splitlines()) | _rows(table(folders))
     lines = [
-        *table(folders),
+        *table([]),
+        *(rows[folder] for folder in FOLDERS if folder in rows),
         "",
         "## Equivalent",
         "",
@@ -24,8 +27,12 @@ def write_page() -> None:
     for known in equivalent():
         change = known.change
         lines.append(f"| {change.file} | {_code(change.old)} → {_code(change.new)} | {known.reason} |")
-    head, _, _ = PAGE.read_text().partition(_MARK)
     PAGE.write_text(head + _MARK + "\n" + "\n".join(lines) + "\n")
+
+
+def _rows(lines: list[str]) -> dict[str, str]:
+    """Return the rows of a table by their folder."""
+    return {line.split()[1]: line for line in lines if line.startswith("| ")}
 
 
 def _code(text: str) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import pytest
 
 from tools.mutants.forks import Report, fork, reports, share
-from tools.mutants.known import Known, survivors
+from tools.mutants.known import Known, equivalent, survivors
 from tools.mutants.live import ChangesImportError, Functions, changed_code, live_functions
 from tools.mutants.measuring import PYTEST_ARGUMENTS
 from tools.mutants.running import Collected, first_failure
@@ -41,11 +41,20 @@ def replay() -> int:
 
     with fork(run) as forked:
         texts: list[str] = list(reports(forked))
-    problems = [text for text in texts if text]
+    problems = [*_equivalent_gone(), *(text for text in texts if text)]
     if len(texts) < len(known):
         problems.append("Not all changes of tools/mutants/survivors.toml were tried: the tests can't be collected.")
     print("\n".join(problems))
     return 1 if problems else 0
+
+
+def _equivalent_gone() -> Iterator[str]:
+    """Yield a sentence for each equivalent change whose text is gone."""
+    for entry in equivalent():
+        try:
+            entry.change.line()
+        except LookupError as error:
+            yield f"{error} Adapt the entry of tools/mutants/equivalent.toml to the code, or delete it with the code."
 
 
 def _problem(entry: Known, items: Sequence[pytest.Item], functions: Functions) -> str:

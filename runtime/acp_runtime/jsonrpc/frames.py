@@ -26,7 +26,7 @@ class _NoValue:
 
 
 # Strict: `1.0` and `true` are not ids.
-_ID = in_order([core_schema.int_schema(strict=True), core_schema.str_schema(strict=True)])
+_ID = in_order([core_schema.int_schema(strict=True), core_schema.str_schema()])
 _ID_OR_NULL = core_schema.nullable_schema(_ID)
 
 # Rejects every value: a notification has no id, not even null.

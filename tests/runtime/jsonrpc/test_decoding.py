@@ -13,7 +13,14 @@ import pytest
 from acp_bindings.v1 import methods
 from acp_bindings.v2_draft import methods as v2
 from acp_runtime.jsonrpc.decoding import Decoder
-from acp_runtime.jsonrpc.messages import Ignored, IncomingRequest, IncomingResponse, InvalidNotification, Refused
+from acp_runtime.jsonrpc.messages import (
+    Ignored,
+    IncomingNotification,
+    IncomingRequest,
+    IncomingResponse,
+    InvalidNotification,
+    Refused,
+)
 from acp_runtime.jsonrpc.strict_json import parse
 from tests.support.runtime.odd_json import message
 from tests.support.runtime.peer import Link, serving, update
@@ -55,6 +62,19 @@ def test_rule_12_an_invalid_notification_is_decoded_with_its_json_and_its_errors
 
 def test_rule_12_an_invalid_notification_of_the_protocol_itself_is_ignored() -> None:
     assert isinstance(_agent().decode(message(method="$/cancel_request", params={})), Ignored)
+
+
+def test_rule_11_a_message_is_a_request_or_a_notification_as_the_schema_says() -> None:
+    agent, client = _agent(), _client()
+    for _ in range(2):  # the first message takes a different path, because the schema is not built yet
+        sent = update("s", "x")["params"]
+        assert isinstance(client.decode(message(method="session/update", params=sent)), IncomingNotification)
+        refused = client.decode(message(id=1, method="session/update", params=sent))
+        assert isinstance(refused, Refused)
+        assert (refused.id, refused.error.code) == (1, -32601)
+        new = {"cwd": "/", "mcpServers": []}
+        assert isinstance(agent.decode(message(id=1, method="session/new", params=new)), IncomingRequest)
+        assert not isinstance(agent.decode(message(method="session/new", params=new)), IncomingNotification)
 
 
 # Frames without a method are responses, valid or not, unless they have params and no result or error.

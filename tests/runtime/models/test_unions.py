@@ -47,7 +47,7 @@ def test_a_known_tag_selects_the_class_of_that_tag(samples: Samples) -> None:
             assert isinstance(value, OpenModel) == (sample.shape.open_tag is not None)
 
 
-def test_a_union_without_a_tag_is_read_as_the_first_member_that_accepts_the_value() -> None:
+def test_a_union_without_a_tag_is_read_as_the_first_member_that_fits() -> None:
     either: Any = Annotated[v1.TextContent | v1.TextResourceContents, FirstMatch]
     value = TypeAdapter(either).validate_json('{"text":"x","uri":"u"}')
     assert type(value) is v1.TextContent

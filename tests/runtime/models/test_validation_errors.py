@@ -163,7 +163,7 @@ def test_a_missing_field_is_reported_although_a_given_one_has_a_similar_name() -
     assert errors_of(Names, name="x") == [(("names",), "Field required")]
 
 
-def test_a_field_that_is_missing_inside_of_an_argument_is_reported_beside_a_spelling_mistake() -> None:
+def test_a_field_missing_inside_of_an_argument_is_reported_beside_a_spelling_mistake() -> None:
     class Inner(Model):
         title: str
 
@@ -223,7 +223,7 @@ def test_two_alternatives_are_both_expected() -> None:
     assert errors_of(Holder, value=None) == [(("value",), "Input should be a valid integer or a valid string")]
 
 
-def test_an_error_of_a_constructor_has_the_limits_and_the_input_as_any_error_of_pydantic() -> None:
+def test_an_error_of_a_constructor_has_the_limits_and_the_input() -> None:
     with pytest.raises(ValidationError, match="input_value=-1") as caught:
         v1.ReadTextFileRequest(session_id="1", path="/a", line=-1)
     assert caught.value.errors()[0]["ctx"] == {"ge": 0}
