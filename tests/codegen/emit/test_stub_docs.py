@@ -45,7 +45,7 @@ def test_a_stub_describes_the_method_and_the_model_the_params(generate: Generate
 
 
 def test_a_proxy_documents_every_keyword(generate: Generate) -> None:
-    folder = {"description": "The folder to work in.\n\nIt must be absolute.", **STRING}
+    folder = {"description": "The folder to work in.\n\nMust be an absolute path.", **STRING}
     meta = {"type": "object", "additionalProperties": True}
     changed = {"NewRequest": part_of("session/new", "agent", model(["cwd"], cwd=folder, name=ref("Name"), _meta=meta))}
     package = generate({**DEFINITIONS, **changed, "Name": {"description": "The name that users see", **STRING}})
