@@ -98,6 +98,7 @@ class ProcessGroup:
         self.popen = popen
         self.pid: int = popen.pid
         self.has_status: bool = True
+        self._code: int | None = None
         self._job: Any = None
         if sys.platform == "win32":
             from acp_runtime.windows_jobs import open_job
@@ -114,7 +115,7 @@ class ProcessGroup:
     def returncode(self) -> int | None:
         """The exit code of the subprocess, negative for a signal, 255 if it is unknown; None while it runs."""
         code: int | None = self.popen.returncode
-        return code if code is None or self.has_status else UNKNOWN_EXIT_CODE
+        return code if self._code is None else self._code
 
     def is_gone(self) -> bool:
         """Return whether no process of the group is left."""
@@ -143,10 +144,11 @@ class ProcessGroup:
         if not self.exited.done():
             self.exited.set_result(None)
 
-    def note_exit(self, *, has_status: bool) -> None:
-        """Set `exited`, from another thread."""
-        self.has_status = has_status
-        if not has_status:
+    def note_exit(self, code: int | None) -> None:
+        """Set `exited`, from another thread. The exit code is None if it is unknown."""
+        self._code = UNKNOWN_EXIT_CODE if code is None else code
+        self.has_status = code is not None
+        if code is None:
             reason = "SIGCHLD is ignored, or something else has waited for it"
             log(_logger, WARNING, "It is unknown how process %s has exited: %s", self.pid, reason)
         with suppress(RuntimeError):  # the event loop is closed
@@ -160,22 +162,26 @@ def _ignore_ctrl_c_at_exit() -> None:
 
 
 def _wait(popen: subprocess.Popen[bytes], owner: ref[ProcessGroup], on_exit: Callable[[], object]) -> None:
-    has_status = _wait_for_status(popen)
+    code = _wait_for_code(popen)
     if (group := owner()) is not None:
-        group.note_exit(has_status=has_status)
+        group.note_exit(code)
     del group
     on_exit()
 
 
-def _wait_for_status(popen: subprocess.Popen[bytes]) -> bool:
-    """Wait until a process has exited. Return whether it is known how: if it isn't, `popen` says 0."""
-    has_status = True
-    if hasattr(os, "waitid"):
-        try:
-            os.waitid(os.P_PID, popen.pid, os.WEXITED | os.WNOWAIT)
-        except ChildProcessError:
-            has_status = False
-    return popen.wait() != 0 or has_status
+def _wait_for_code(popen: subprocess.Popen[bytes]) -> int | None:
+    """Wait until a process has exited. Return its exit code, negative for a signal; None if it is unknown.
+
+    If something else waits for the process, `popen` may say 0, which means success.
+    """
+    code: int | None = None
+    if not hasattr(os, "waitid"):
+        return popen.wait()
+    with suppress(ChildProcessError):
+        status = os.waitid(os.P_PID, popen.pid, os.WEXITED | os.WNOWAIT)
+        if status is not None:
+            code = status.si_status if status.si_code == os.CLD_EXITED else -status.si_status
+    return popen.wait() or code
 
 
 def _end(popen: subprocess.Popen[bytes], job: Any) -> None:

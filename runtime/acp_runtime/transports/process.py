@@ -14,7 +14,7 @@ from typing import cast
 from acp_runtime.errors import ConnectionClosed
 from acp_runtime.logs import log
 from acp_runtime.options import Options
-from acp_runtime.processes import UNKNOWN_EXIT_CODE, start, start_errors
+from acp_runtime.processes import start, start_errors
 from acp_runtime.shielded_waits import ShieldedWaits, can_await
 from acp_runtime.transports.files import FileReader, FileWriter
 from acp_runtime.transports.signals import interrupts_between_callbacks
@@ -105,8 +105,8 @@ class Process:
     async def wait(self) -> int:
         """Wait until the process has exited. Return its exit code."""
         await asyncio.shield(self._group.exited)
-        code = self._group.popen.wait()
-        return code if self._group.has_status else UNKNOWN_EXIT_CODE
+        code = self._group.returncode
+        return self._group.popen.wait() if code is None else code
 
     @property
     def stderr_tail(self) -> str:

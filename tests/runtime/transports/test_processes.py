@@ -71,6 +71,25 @@ async def test_rule_23_an_unknown_exit_code_is_not_0(caplog: pytest.LogCaptureFi
     assert "SIGCHLD is ignored" in caplog.text
 
 
+@pytest.mark.skipif(not hasattr(os, "waitid"), reason="needs waitid")
+async def test_rule_23_the_exit_code_is_known_though_something_else_waits_for_the_agent_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    waitid = os.waitid
+
+    def waitid_before_another_waiter(kind: int, pid: int, options: int) -> Any:
+        status = waitid(kind, pid, options)
+        os.waitpid(pid, 0)
+        return status
+
+    monkeypatch.setattr(os, "waitid", waitid_before_another_waiter)
+    async with spawned("dying") as agent:
+        await opened(agent)
+        with pytest.raises(ConnectionClosed) as caught:
+            await agent.session_prompt(session_id="s1", prompt=[])
+        assert caught.value.exit_code == await agent.process.wait() == 3
+
+
 WRITES_THEN_READS = """
 import json, os, sys
 line = json.dumps({"jsonrpc": "2.0", "method": "_note", "params": "x" * 100_000}).encode() + b"\\n"
