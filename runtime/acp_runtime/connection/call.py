@@ -219,7 +219,7 @@ class Calls:
         request = call.inside if isinstance(call.inside, InFlightRequest) and not call.inside.done else None
         return PendingCall(call.wire, call.params, request)
 
-    def start_task(self, coroutine: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+    def start_task(self, coroutine: Coroutine[Any, Any, object]) -> asyncio.Task[None]:
         """Start a task of the connection.
 
         Raises:

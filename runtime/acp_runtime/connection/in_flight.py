@@ -107,7 +107,7 @@ class Tasks:
         task.add_done_callback(self._task_ended)
         return task
 
-    def start(self, coroutine: Coroutine[Any, Any, None], log: ThrottledLogger) -> asyncio.Task[None]:
+    def start(self, coroutine: Coroutine[Any, Any, object], log: ThrottledLogger) -> asyncio.Task[None]:
         """Create a task for the application. It inherits the context of the caller, and so its message.
 
         Args:
@@ -152,7 +152,7 @@ class Tasks:
             raise error
 
 
-async def _log_errors(coroutine: Coroutine[Any, Any, None], log: ThrottledLogger) -> None:
+async def _log_errors(coroutine: Coroutine[Any, Any, object], log: ThrottledLogger) -> None:
     try:
         await coroutine
     except (KeyboardInterrupt, GeneratorExit, asyncio.CancelledError):

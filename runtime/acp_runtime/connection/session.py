@@ -207,9 +207,12 @@ class Sessions:
         queue = self.queues.get(id)
         if queue is None or queue.task is None:
             return handle
-        handled = self._loop.create_future()
-        outcome = Outcome(lambda *_: handled.set_result(None), None, None)
-        messages = queue.queue
+        messages, handled = queue.queue, self._loop.create_future()
+
+        def resolve(*_: object) -> None:
+            handled.set_result(None)
+
+        outcome = Outcome(resolve, None, None)
         messages.append(outcome)
 
         async def wait_and_handle(argument: Any) -> Any:

@@ -114,14 +114,14 @@ class ProtocolState:
             is_advertised = _is_advertised(advertised, method.capability.split("."))
             if is_advertised != self.side.overrides(self.handler, method):
                 (missing if is_advertised else unused).append(method.wire)
-        name = type(self.handler).__name__
+        cls: type[Any] = self.handler.__class__
         if missing:
             text = "%s advertises methods that it does not implement, and peers will call them: %s"
-            log(_logger, ERROR, text, name, ", ".join(missing))
-        if unused and type(self.handler) not in _reported:
-            _reported.add(type(self.handler))
+            log(_logger, ERROR, text, cls.__name__, ", ".join(missing))
+        if unused and cls not in _reported:
+            _reported.add(cls)
             text = "%s implements methods that it does not advertise; peers will not call them: %s"
-            log(_logger, WARNING, text, name, ", ".join(unused))
+            log(_logger, WARNING, text, cls.__name__, ", ".join(unused))
 
     def _cancellations(self) -> Iterator[Notification[Any]]:
         """Yield the notifications that cancel work beyond the requests in flight, which the default can't cancel."""

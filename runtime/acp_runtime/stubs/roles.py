@@ -111,7 +111,7 @@ class Channel(Protocol):
     async def wait_handled(self, session: str) -> None:
         """Wait until the notifications of a session that were received by now have been handled."""
 
-    def start_task(self, coroutine: Coroutine[Any, Any, None]) -> Task[None]:
+    def start_task(self, coroutine: Coroutine[Any, Any, object]) -> Task[None]:
         """Start a task that is cancelled and awaited when the connection ends. Its error is logged."""
         ...
 
@@ -328,7 +328,7 @@ class Remote:
         """
         await self._channel.wait_handled(session_id)
 
-    def start_task(self, coroutine: Coroutine[Any, Any, None]) -> Task[None]:
+    def start_task(self, coroutine: Coroutine[Any, Any, object]) -> Task[None]:
         """Start a task that may outlive the handler that starts it, such as a turn of version 2.
 
         It is cancelled when the connection ends, after the handlers, and the connection waits for it. What it raises is

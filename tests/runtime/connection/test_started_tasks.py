@@ -48,14 +48,14 @@ def prompt_call() -> tuple[str, Any]:
 
 async def test_rule_22_a_client_starts_tasks_too_and_they_end_before_the_connection_has(link: Link) -> None:
     async with calling(link) as (agent, peer):
-        task = agent.start_task(asyncio.Event().wait())  # type: ignore[arg-type]
+        task = agent.start_task(asyncio.Event().wait())
         closed = asyncio.ensure_future(agent.wait_closed())
         await peer.end()
         await closed
         assert task.cancelled()
         unstarted = asyncio.Event().wait()
         with pytest.raises(ConnectionClosed):
-            agent.start_task(unstarted)  # type: ignore[arg-type]
+            agent.start_task(unstarted)
 
 
 @pytest.mark.parametrize("error", [ValueError("late"), SystemExit(3)], ids=repr)
