@@ -17,6 +17,7 @@ _COMMANDS = {
     "agent": ("acp_kit.testing.processes", "play a script as an agent, in any editor"),
     "replay": ("acp_kit.testing.processes", "play the agent of a recording"),
     "check-client": ("acp_kit.checking.command", "check whether a client follows the protocol"),
+    "bridge": ("acp_kit.versions.bridge", "serve an agent of version 1 to clients of version 2"),
     "serve": ("acp_kit.remote.server.command", "serve an agent over WebSocket and HTTP"),
     "connect": ("acp_kit.remote.client.command", "pass messages between stdin, stdout and a remote agent"),
 }
@@ -30,6 +31,7 @@ examples:
   acp-bindings replay session.jsonl    the same, with the messages of a recorded agent
   acp-bindings check-client -- my-client {agent} {prompt}
                                        lists protocol violations of a client
+  acp-bindings bridge -- gemini --acp  a client of version 2 starts this instead of `gemini --acp`
   acp-bindings serve my_agent:Agent    serves an agent to other machines
   acp-bindings connect wss://host/acp  an editor starts this to reach it
 

@@ -12,7 +12,7 @@ import pytest
 from acp_kit import __main__ as command
 from tests.support.programs import output_of
 
-COMMANDS = ["agent", "replay", "check-client", "serve", "connect"]
+COMMANDS = ["agent", "replay", "check-client", "bridge", "serve", "connect"]
 
 
 def test_help_lists_the_commands_with_examples(capsys: pytest.CaptureFixture[str]) -> None:

@@ -181,6 +181,7 @@ class AgentV2(PassesExtensions, v2.Agent):
         """Set an option, or the mode."""
         session, params = self._session(request.session_id), request.model_dump()
         settings = session.updates.settings
+        settings.check(request.config_id, params["value"])
         async with self._connection.calling() as agent:
             if request.config_id == settings.mode_option and request.type == "id":
                 mode: str = params["value"]

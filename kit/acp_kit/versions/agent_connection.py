@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from types import MethodType
@@ -21,6 +22,8 @@ from acp_runtime import (
     RequestError,
     current_request,
 )
+
+_logger = logging.getLogger(__name__)
 
 Open: TypeAlias = Callable[[Callable[[v1.RemoteAgent], v1.Client]], AbstractAsyncContextManager[v1.RemoteAgent]]
 """Connects to an agent, given a function that makes the client from the proxy for the agent."""
@@ -46,7 +49,7 @@ class AgentConnection:
         """Return the proxy for the agent.
 
         Raises:
-            OSError: if its command can't be started.
+            InternalError: if there is none, because its command can't be started, for example.
         """
         if self._opened is None:
             self._opened = asyncio.get_running_loop().create_future()
@@ -84,7 +87,10 @@ class AgentConnection:
         except Exception as error:
             if opened.done():
                 raise
-            opened.set_exception(error)
+            _logger.error("Connecting to the agent has failed: %s", error)
+            failed = InternalError("Connecting to the agent has failed")
+            failed.__cause__ = error
+            opened.set_exception(failed)
 
 
 @contextmanager

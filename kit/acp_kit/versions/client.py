@@ -71,10 +71,15 @@ class ClientV1(PassesExtensions, v1.Client):
         async with session.asking():
             with passing_errors_on():
                 response = await self._client.request(v2.RequestPermissionRequest.model_validate(question))
-        if response.outcome.outcome not in ("selected", "cancelled"):
-            _logger.warning("The client has answered a permission request with an outcome that version 1 doesn't have.")
-            return v1.RequestPermissionResponse(outcome=v1.RequestPermissionOutcomeCancelled())
-        return same_json(response, v1.RequestPermissionResponse)
+        outcome = response.outcome
+        match outcome:
+            case v2.RequestPermissionOutcomeCancelled():
+                pass
+            case v2.RequestPermissionOutcomeSelected() if outcome.option_id in {o.option_id for o in request.options}:
+                return same_json(response, v1.RequestPermissionResponse)
+            case _:
+                _logger.warning("The client has chosen something that isn't one of the options. It permits nothing.")
+        return v1.RequestPermissionResponse(outcome=v1.RequestPermissionOutcomeCancelled())
 
     async def elicitation_create(self, request: v1.CreateElicitationRequest) -> v1.CreateElicitationResponse:
         """Show the user a form or a page."""

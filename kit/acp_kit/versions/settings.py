@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from acp_kit.versions.json_objects import Json, object_in, objects_in, renamed
+from acp_runtime import InvalidParams
 
 
 class Settings:
@@ -32,6 +35,20 @@ class Settings:
         if response.get("configOptions") is not None:
             self._options = [_option_to_v2(option) for option in response["configOptions"]]
         return self.options()
+
+    def check(self, id: str, value: Any) -> None:
+        """Check a value for an option.
+
+        Raises:
+            InvalidParams: if there is no such option, or it doesn't have the value.
+        """
+        option = next((option for option in self.options() if option["configId"] == id), None)
+        if option is None:
+            raise InvalidParams(f"There is no option {id!r:.200}")
+        items = objects_in(option, "options")
+        values = [value["value"] for item in items for value in objects_in(item, "options") or [item]]
+        if values and value not in values:
+            raise InvalidParams(f"The option {id!r:.200} has no value {value!r:.200}")
 
     def set_mode(self, mode: str) -> list[Json]:
         """Change the mode. Return the options of version 2."""

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import signal
 import subprocess
-import sys
 from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Any
@@ -15,7 +13,8 @@ import pytest
 from acp_bindings import v2_draft as v2
 from acp_kit.versions import as_v2
 from tests.support.interop.sdks import PEERS
-from tests.support.kit.behind_v2 import CANCEL, INFO, PROMPT
+from tests.support.kit.behind_v2 import CANCEL, PROMPT
+from tests.support.kit.gateway import INITIALIZE, Gateway, until_idle
 from tests.support.marked_processes import alive, marked, wait_until_left
 
 PROGRAM = """
@@ -27,38 +26,11 @@ asyncio.run(v2.serve_stdio(as_v2(open=lambda client: v1.spawn_agent(client, sys.
 WAITING = {"type": "text", "text": "wait"}
 
 
-class Gateway:
-    """The process of a gateway."""
-
-    def __init__(self, marker: str, *agent: str) -> None:
-        self.process = subprocess.Popen(
-            [sys.executable, "-c", PROGRAM, *agent],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env={marker: "1"},
-        )
-
-    def send(self, message: Any) -> None:
-        assert self.process.stdin is not None
-        self.process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
-        self.process.stdin.flush()
-
-    def receive(self) -> Any:
-        assert self.process.stdout is not None
-        return json.loads(self.process.stdout.readline())
-
-    def call(self, method: str, params: Any) -> Any:
-        self.send({"id": 1, "method": method, "params": params})
-        while (message := self.receive()).get("id") != 1:
-            pass
-        return message
-
-
 @contextmanager
 def gateway(*agent: str) -> Generator[tuple[Gateway, str]]:
     """Start a gateway. Yield it, and the marker of its processes."""
     with marked() as marker:
-        started = Gateway(marker, *agent)
+        started = Gateway(marker, "-c", PROGRAM, *agent)
         with started.process:
             yield started, marker
             started.process.kill()
@@ -68,28 +40,18 @@ def gateway(*agent: str) -> Generator[tuple[Gateway, str]]:
 def waiting_turn() -> Generator[tuple[Gateway, str, str]]:
     """Begin a turn that waits. Yield the gateway, the marker of its processes and the id of the session."""
     with gateway(str(PEERS / "our_agent_of_both_versions.py")) as (started, marker):
-        assert started.call("initialize", {"protocolVersion": 2, "info": INFO, "capabilities": {}})["result"]
+        assert started.call("initialize", INITIALIZE)["result"]
         session = started.call("session/new", {"cwd": "/tmp"})["result"]["sessionId"]
         assert started.call("session/prompt", {"sessionId": session, "prompt": [WAITING]})["result"]
         assert len(alive(marker)) >= 2
         yield started, marker, session
 
 
-def until_idle(started: Gateway) -> Any:
-    while (update := started.receive()["params"]["update"]).get("state") != "idle":
-        pass
-    return update
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("end", ["EOF", "SIGTERM", "SIGINT", "SIGKILL"])
 def test_nothing_is_left_however_it_ends(end: str) -> None:
     with waiting_turn() as (started, marker, _):
-        if end == "EOF":
-            assert started.process.stdin is not None
-            started.process.stdin.close()
-        else:
-            started.process.send_signal(getattr(signal, end))
+        started.end(end)
         assert started.process.wait(20) == (-signal.SIGKILL if end == "SIGKILL" else 0)
         assert wait_until_left(marker) == set()
 

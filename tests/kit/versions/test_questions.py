@@ -98,13 +98,17 @@ async def test_session_cancel_during_a_question_ends_in_cancelled_without_runnin
         assert "running" not in names(updates)
 
 
-async def test_an_outcome_that_version_1_does_not_have_permits_nothing() -> None:
+@pytest.mark.parametrize(
+    "outcome", [{"outcome": "_later", "optionId": "yes"}, {"outcome": "selected", "optionId": "other"}]
+)
+async def test_another_outcome_or_option_permits_nothing(outcome: Any, caplog: pytest.LogCaptureFixture) -> None:
     made = Made(Asking)
     async with session_of(made) as peer:
         _, asked = await until_asked(peer)
-        await peer.send({"id": asked["id"], "result": {"outcome": {"outcome": "_later", "optionId": "yes"}}})
+        await peer.send({"id": asked["id"], "result": {"outcome": outcome}})
         await until_idle(peer)
     assert made.agent.outcomes == [{"outcome": "cancelled"}]
+    assert "It permits nothing" in caplog.text
 
 
 async def test_two_questions_at_once_require_action_until_both_are_answered() -> None:

@@ -96,9 +96,22 @@ async def test_setting_other_options_reaches_the_agent() -> None:
         for setting in ({"configId": "model", "type": "id", "value": "large"}, {"type": "boolean", "value": True}):
             _, response = await ask(peer, 1, "session/set_config_option", **{"configId": "fast", **setting})
             assert [option["configId"] for option in response["result"]["configOptions"]] == ["mode", "fast"]
-        _, response = await ask(peer, 2, "session/set_config_option", configId="fast", type="_number", value=1)
-        assert response["error"]["code"] == -32602
+        for setting in (
+            {"configId": "fast", "type": "_number", "value": 1},
+            {"configId": "other", "type": "id", "value": "large"},
+        ):
+            _, response = await ask(peer, 2, "session/set_config_option", **setting)
+            assert response["error"]["code"] == -32602
     assert made.agent.values == ["large", True]
+
+
+async def test_a_value_that_an_option_does_not_have_is_refused() -> None:
+    async with connected(Modal) as (peer, _):
+        await peer.call("session/new", {"cwd": "/work"})
+        for option in ("model", "mode"):
+            setting = {"configId": option, "type": "id", "value": "other"}
+            _, response = await ask(peer, 1, "session/set_config_option", **setting)
+            assert response["error"]["code"] == -32602
 
 
 async def test_changed_modes_and_options_are_updates_of_all_options() -> None:

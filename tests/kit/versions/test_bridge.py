@@ -1,0 +1,71 @@
+"""The command `acp-bindings bridge`."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+
+import pytest
+
+from tests.support.interop.sdks import PEERS
+from tests.support.kit.gateway import INITIALIZE, Gateway, until_idle
+from tests.support.marked_processes import alive, marked, wait_until_left
+
+AGENT = [sys.executable, str(PEERS / "our_agent_of_both_versions.py")]
+
+pytestmark = pytest.mark.slow
+
+
+@contextmanager
+def bridge(*agent: str) -> Generator[tuple[Gateway, str]]:
+    """Start a bridge. Yield it, and the marker of its processes."""
+    with marked() as marker:
+        started = Gateway(marker, "-m", "acp_kit", "bridge", "--", *agent)
+        with started.process:
+            yield started, marker
+            started.process.kill()
+
+
+def begin(started: Gateway, text: str) -> str:
+    """Send a prompt with a text. Return the id of the session."""
+    assert started.call("initialize", INITIALIZE)["result"]["info"]["name"] == "ours"
+    session: str = started.call("session/new", {"cwd": "/tmp"})["result"]["sessionId"]
+    prompt = [{"type": "text", "text": text}]
+    assert started.call("session/prompt", {"sessionId": session, "prompt": prompt})["result"]
+    return session
+
+
+def test_a_turn() -> None:
+    with bridge(*AGENT) as (started, _):
+        begin(started, "hello")
+        assert until_idle(started)["stopReason"] == "end_turn"
+
+
+@pytest.mark.parametrize("end", ["EOF", "SIGTERM", "SIGINT", "SIGKILL"])
+def test_nothing_is_left_however_it_ends(end: str) -> None:
+    with bridge(*AGENT) as (started, marker):
+        begin(started, "wait")
+        assert len(alive(marker)) >= 2
+        started.end(end)
+        assert started.process.wait(20) == (-signal.SIGKILL if end == "SIGKILL" else 0)
+        assert wait_until_left(marker) == set()
+
+
+def test_it_ends_with_the_exit_code_of_an_agent_that_ends_first() -> None:
+    with bridge(sys.executable, "-c", "input(); raise SystemExit(3)") as (started, _):
+        error = started.call("initialize", INITIALIZE)["error"]
+        assert "Exit code: 3." in error["message"]
+        assert started.process.wait(20) == 3
+
+
+def test_an_agent_that_can_not_be_started_is_127() -> None:
+    with bridge("/no/such/agent") as (started, _):
+        assert started.call("initialize", INITIALIZE)["error"]["code"] == -32603
+        assert started.process.wait(20) == 127
+
+
+def test_a_command_is_needed() -> None:
+    with marked() as marker, Gateway(marker, "-m", "acp_kit", "bridge").process as process:
+        assert process.wait(20) == 2
