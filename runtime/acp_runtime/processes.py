@@ -135,9 +135,13 @@ class ProcessGroup:
     def close_in_child(self) -> None:
         """Leave the processes to the parent of a forked child."""
         self._end.detach()
-        self.has_status = False
+        self._set_code(None)
         with suppress(RuntimeError):  # the event loop is closed
             self._loop.call_soon_threadsafe(self._exited)
+
+    def _set_code(self, code: int | None) -> None:
+        self._code = UNKNOWN_EXIT_CODE if code is None else code
+        self.has_status = code is not None
 
     def _exited(self) -> None:
         self.is_gone()
@@ -146,8 +150,7 @@ class ProcessGroup:
 
     def note_exit(self, code: int | None) -> None:
         """Set `exited`, from another thread. The exit code is None if it is unknown."""
-        self._code = UNKNOWN_EXIT_CODE if code is None else code
-        self.has_status = code is not None
+        self._set_code(code)
         if code is None:
             reason = "SIGCHLD is ignored, or something else has waited for it"
             log(_logger, WARNING, "It is unknown how process %s has exited: %s", self.pid, reason)
