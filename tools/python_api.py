@@ -32,11 +32,12 @@ _OF_KIT = (
     "telemetry",
     "testing",
     "threads",
+    "versions",
 )
 PUBLIC = {"acp_runtime", *(f"acp_runtime.{each}" for each in _OF_RUNTIME), *(f"acp_kit.{each}" for each in _OF_KIT)}
 
 # These import all that they offer.
-_IMPORTING = {"acp_runtime", "acp_runtime.transports", "acp_kit.registry", "acp_kit.sync"}
+_IMPORTING = {"acp_runtime", "acp_runtime.transports", "acp_kit.registry", "acp_kit.sync", "acp_kit.versions"}
 
 
 def offered(module: ModuleType) -> list[str]:

@@ -33,7 +33,7 @@ def test_every_public_name_of_the_runtime_is_documented() -> None:
 
 def test_every_public_name_of_the_kit_is_documented() -> None:
     modules = ["acp_kit.agent", "acp_kit.client", "acp_kit.history", "acp_kit.local.confined"]
-    modules += ["acp_kit.registry", "acp_kit.sync"]
+    modules += ["acp_kit.registry", "acp_kit.sync", "acp_kit.versions"]
     for module in modules:
         assert public(module) <= set(DOCUMENTED)
 

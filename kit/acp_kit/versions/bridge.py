@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager, suppress
 from functools import partial
 
 from acp_bindings import v1, v2_draft as v2
-from acp_kit.versions.as_v2 import as_v2
+from acp_kit.versions.factory import as_v2
 from acp_runtime import ProcessInfo
 
 _NOT_STARTED = 127

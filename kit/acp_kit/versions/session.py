@@ -166,7 +166,7 @@ class Session:
             await self._report_question(turn, 0, "running")
 
     async def _report_question(self, turn: Turn | None, questions: int, state: str) -> None:
-        is_running = turn is not None and turn is self.turn and not turn.is_cancelled
+        is_running = turn is not None and turn is self.turn and turn.is_accepted and not turn.is_cancelled
         if is_running and self._questions == questions:
             await self.report(state)
 

@@ -6,16 +6,16 @@ import os
 
 from acp_kit.versions.diffs import diff_to_v2
 from acp_kit.versions.json_objects import Json, without
+from acp_kit.versions.unique_ids import UniqueIds
 
 _ENDED = ("completed", "failed")
-_FIELDS = ("name", "kind", "status", "content", "locations", "rawInput", "rawOutput")
 
 
 class ToolCalls:
     """The tool calls of a session.
 
-    In version 2, everything with one id is the same call. In version 1, agents use an id again after its call has
-    ended; then the new call gets an id of its own.
+    In version 2, everything with one id is the same call. In version 1, a start with the id of a call that has ended,
+    or whose turn is over, is another call.
 
     Args:
         cwd: the folder that relative paths are in.
@@ -23,65 +23,62 @@ class ToolCalls:
 
     def __init__(self, cwd: str) -> None:
         self._cwd = cwd
+        self._unique = UniqueIds()
         self._ids: dict[str, str] = {}
         self._titles: dict[str, str] = {}
-        self._ended: set[str] = set()
+        self._running: set[str] = set()
+
+    def begin_turn(self) -> None:
+        """Begin a turn: the calls of earlier ones are over."""
+        self._running.clear()
 
     def begin_replay(self) -> None:
         """Forget the calls, because all of them are told again."""
+        self._unique.clear()
         self._ids.clear()
         self._titles.clear()
-        self._ended.clear()
 
     def start(self, call: Json) -> Json:
-        """Return the fields of a `tool_call`. A second one for a running call replaces all of it."""
+        """Return the fields of a `tool_call`. A second one for a running call changes what it has."""
         id = call["toolCallId"]
-        if self.is_running(id):
-            return self._shown(dict.fromkeys(_FIELDS) | _without_nulls(call))
-        if id in self._ids:
-            self._ended.discard(id)
-            self._ids[id] = _next_id(self._ids[id], id)
-            self._titles.pop(id, None)
+        if not self.is_running(id):
+            self._begin(id)
+        elif not call["title"]:
+            call = without(call, "title")
         return self.update(call)
 
     def update(self, call: Json) -> Json:
         """Return the fields of a `tool_call_update`. Null leaves a field unchanged in version 1."""
-        self._ids.setdefault(call["toolCallId"], call["toolCallId"])
-        return self._shown(_without_nulls(call))
+        id = call["toolCallId"]
+        if not self.is_known(id):
+            self._begin(id)
+        if call.get("title"):
+            self._titles[id] = call["title"]
+        if call.get("status") in _ENDED:
+            self._running.discard(id)
+        shown = {name: value for name, value in call.items() if value is not None} | {"toolCallId": self._ids[id]}
+        if call.get("content"):
+            shown["content"] = [content_to_v2(item, self._cwd) for item in call["content"]]
+        if call.get("locations"):
+            shown["locations"] = [_location_to_v2(item, self._cwd) for item in call["locations"]]
+        return shown
+
+    def _begin(self, id: str) -> None:
+        self._ids[id] = self._unique.new(id)
+        self._titles.pop(id, None)
+        self._running.add(id)
 
     def is_known(self, id: str) -> bool:
         """Return whether there is a call with an id."""
         return id in self._ids
 
     def is_running(self, id: str) -> bool:
-        """Return whether the call with an id has not ended."""
-        return id in self._ids and id not in self._ended
+        """Return whether the call with an id runs."""
+        return id in self._running
 
     def title(self, id: str) -> str:
         """Return the title of a call; "" if it has none."""
         return self._titles.get(id, "")
-
-    def _shown(self, call: Json) -> Json:
-        id = call["toolCallId"]
-        if call.get("title"):
-            self._titles[id] = call["title"]
-        if call.get("status") in _ENDED:
-            self._ended.add(id)
-        call["toolCallId"] = self._ids[id]
-        if call.get("content"):
-            call["content"] = [content_to_v2(item, self._cwd) for item in call["content"]]
-        if call.get("locations"):
-            call["locations"] = [_location_to_v2(item, self._cwd) for item in call["locations"]]
-        return call
-
-
-def _without_nulls(call: Json) -> Json:
-    return {name: value for name, value in call.items() if value is not None}
-
-
-def _next_id(shown: str, id: str) -> str:
-    count = int(shown[len(id) + 1 :] or 1) + 1
-    return f"{id}-{count}"
 
 
 def content_to_v2(item: Json, cwd: str) -> Json:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
 from uuid import uuid4
 
 from acp_kit.versions.json_objects import Json, without
 from acp_kit.versions.settings import Settings, command_to_v2
 from acp_kit.versions.tool_calls import ToolCalls
+from acp_kit.versions.unique_ids import UniqueIds
 
 
 class Updates:
@@ -25,12 +25,11 @@ class Updates:
     def __init__(self, cwd: str) -> None:
         self.calls = ToolCalls(cwd)
         self.settings = Settings()
-        self._last_compaction: str | None = None
+        self._compactions: set[str] = set()
         # The kind and the id of the message that chunks are added to, and its id in version 2; None if something else
         # has begun since.
         self._last_message: tuple[str, str | None, str] | None = None
-        # How many messages the agent has given an id to.
-        self._messages: Counter[str] = Counter()
+        self._message_ids = UniqueIds()
         self._translate: dict[str, Callable[[Json], Json | None]] = {
             "user_message_chunk": self._chunk,
             "agent_message_chunk": self._chunk,
@@ -38,6 +37,7 @@ class Updates:
             "tool_call": self._tool_call,
             "tool_call_update": self._tool_call_update,
             "compaction_update": self._compaction,
+            "compaction_summary_chunk": self._compaction,
             "plan": self._plan,
             "available_commands_update": self._commands,
             "current_mode_update": self._mode,
@@ -47,11 +47,13 @@ class Updates:
     def begin_turn(self) -> None:
         """Begin a turn: the next chunk begins a message."""
         self._last_message = None
+        self.calls.begin_turn()
 
     def begin_replay(self) -> None:
         """Begin a replay of the conversation: the ids of its messages and tool calls are those of before."""
         self.begin_turn()
-        self._messages.clear()
+        self._message_ids.clear()
+        self._compactions.clear()
         self.calls.begin_replay()
 
     def to_v2(self, update: Json) -> Json | None:
@@ -66,14 +68,8 @@ class Updates:
         """
         kind, id = update["sessionUpdate"], update.get("messageId")
         if self._last_message is None or self._last_message[:2] != (kind, id):
-            self._last_message = kind, id, self._new_id(id)
+            self._last_message = kind, id, uuid4().hex if id is None else self._message_ids.new(id)
         return update | {"messageId": self._last_message[2]}
-
-    def _new_id(self, id: str | None) -> str:
-        if id is None:
-            return uuid4().hex
-        self._messages[id] += 1
-        return id if self._messages[id] == 1 else f"{id}-{self._messages[id]}"
 
     def _tool_call(self, update: Json) -> Json:
         if not self.calls.is_running(update["toolCallId"]):
@@ -86,8 +82,8 @@ class Updates:
         return self.calls.update(update)
 
     def _compaction(self, update: Json) -> Json:
-        if self._last_compaction != update["compactionId"]:
-            self._last_compaction = update["compactionId"]
+        if update["compactionId"] not in self._compactions:
+            self._compactions.add(update["compactionId"])
             self._last_message = None
         return update
 

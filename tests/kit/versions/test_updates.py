@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from acp_bindings import v1
+from hypothesis import given, strategies as st
+
+from acp_bindings import v1, v2_draft as v2
+from acp_kit.client import SessionState
 from acp_kit.versions.updates import Updates
 from tests.support.kit.behind_v2 import AgentV1, session_of, turn
+from tests.support.kit.fold_v2 import Shown
+from tests.support.kit.session_updates import UPDATES
 from tests.support.runtime.peer import chunk
 
 
@@ -16,8 +21,8 @@ def translated(*updates: Any) -> list[Any]:
     return [session.to_v2(update.model_dump()) for update in updates]
 
 
-def call(**fields: Any) -> v1.SessionUpdateToolCall:
-    return v1.SessionUpdateToolCall(tool_call_id="1", title="Read", **fields)
+def call(id: str = "1", **fields: Any) -> v1.SessionUpdateToolCall:
+    return v1.SessionUpdateToolCall(tool_call_id=id, title="Read", **fields)
 
 
 def change(id: str = "1", **fields: Any) -> v1.SessionUpdateToolCallUpdate:
@@ -61,17 +66,32 @@ def test_null_in_an_update_changes_nothing() -> None:
     assert second == {"sessionUpdate": "tool_call_update", "toolCallId": "1", "title": "Reads"}
 
 
-def test_a_second_start_of_a_running_call_replaces_all_of_it() -> None:
+def test_a_second_start_of_a_running_call_changes_what_it_has() -> None:
     _, second = translated(call(kind="read", status="pending"), call(status="in_progress"))
-    cleared = dict.fromkeys(("name", "kind", "content", "locations", "rawInput", "rawOutput"))
-    assert second == {"sessionUpdate": "tool_call_update", "toolCallId": "1", "title": "Read"} | cleared | {
-        "status": "in_progress"
+    assert second == {
+        "sessionUpdate": "tool_call_update",
+        "toolCallId": "1",
+        "title": "Read",
+        "status": "in_progress",
     }
 
 
 def test_an_id_that_is_used_again_after_its_call_has_ended_is_another_call() -> None:
     updates = translated(call(), change(status="failed"), call(), change(status="completed"), call(), change())
     assert [update["toolCallId"] for update in updates] == ["1", "1", "1-2", "1-2", "1-3", "1-3"]
+
+
+def test_a_start_after_the_turn_of_a_call_is_another_call_and_an_update_is_not() -> None:
+    session = Updates("/work")
+    session.to_v2(call().model_dump())
+    session.begin_turn()
+    ids = [session.to_v2(update.model_dump()) for update in (change(), call(), change())]
+    assert [update and update["toolCallId"] for update in ids] == ["1", "1-2", "1-2"]
+
+
+def test_an_id_that_looks_like_one_of_ours_is_no_other_call() -> None:
+    updates = translated(call(status="failed"), call(), call("1-2"))
+    assert [update["toolCallId"] for update in updates] == ["1", "1-2", "1-2-2"]
 
 
 def test_relative_paths_are_in_the_folder_of_the_session_and_line_0_is_no_line() -> None:
@@ -121,3 +141,21 @@ async def test_all_of_them_reach_the_client_with_their_meta() -> None:
     async with session_of(Everything) as peer:
         kinds = [update["sessionUpdate"] for update in await turn(peer)]
         assert kinds[2:-1] == ["agent_message_chunk", "notice", "compaction_update", "usage_update"]
+
+
+@given(st.lists(UPDATES, max_size=12))
+def test_any_sequence_shows_what_version_1_shows(updates: list[Any]) -> None:
+    session, old, new = Updates("/work"), SessionState(), Shown()
+    for update in updates:
+        parsed = v1.SessionNotification.model_validate({"sessionId": "1", "update": update})
+        old.apply(parsed.update)
+        translated = session.to_v2(parsed.model_dump()["update"])
+        if translated is not None:
+            notification = v2.UpdateSessionNotification.model_validate({"sessionId": "1", "update": translated})
+            new.apply(notification.model_dump()["update"])
+    expected = old.snapshot()
+    assert new.texts() == [(message.role, message.text) for message in expected.messages]
+    calls = [entry for entry in expected.timeline if isinstance(entry, v1.ToolCall)]
+    assert [call.get("status") for call in new.calls.values()] == [call.status for call in calls]
+    assert [call.get("title", "") for call in new.calls.values()] == [call.title for call in calls]
+    assert new.plan == [entry.model_dump() for entry in expected.plan]
