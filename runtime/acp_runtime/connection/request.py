@@ -279,8 +279,9 @@ class Requests:
         if method is None:
             return result_line(request.id, result)
         result = as_result(method, result)
+        own = result  # all that the handler advertises
         if method.result_facts:
-            self.state.check_result(method, request.argument, result)
+            result = self.state.check_result(method, request.argument, result)
         if method.creates_session:
             getattr(result, self.state.profile.session_attribute)  # raises here if there is none, to be answered
         if not method.opens:
@@ -288,7 +289,7 @@ class Requests:
         result = self.state.with_own_version(result)
         line = result_line(request.id, result)  # before it is recorded, as it may not be JSON
         self.state.record_peer(request.argument)
-        self.state.record_own(result)
+        self.state.record_own(own)
         return line
 
     def _error_line(self, request: InFlightRequest, error: BaseException) -> bytes:

@@ -176,22 +176,43 @@ class ProtocolState:
         if method.wire in LOGINS and (error := check_login(method, params, self._peer)):
             self._forbid(error)
 
-    def check_result(self, method: Request[Any, Any], params: Any, result: Any) -> None:
-        """Check a result that is to be sent.
+    def check_result(self, method: Request[Any, Any], params: Any, result: Any) -> Any:
+        """Check a result that is to be sent, and return it.
+
+        The one that opens the connection is returned without items of lists that need a capability of the client, such
+        as login methods for a terminal: an error would refuse every client that doesn't have it.
 
         Raises:
             CapabilityError, RelativePath: if it may not be sent and `Options.guards` is "raise".
         """
         if self._guards == "off":
-            return
+            return result
         if method.opens:  # its params say what the peer advertises
             places = _restrict(method.result_facts, to_plain_json(params))
         else:
             if method not in self._outgoing_results:
                 self._outgoing_results[method] = _restrict(method.result_facts, self._peer)
             places = self._outgoing_results[method]
-        if places is not None:
-            self._forbid_all(f"The result of {method.wire}", places.find_violations(result))
+        if places is None:
+            return result
+        violations = places.find_violations(result)
+        while method.opens and self._guards == "raise" and (shorter := self._leave_out(result, violations)):
+            result = shorter
+            violations = places.find_violations(result)
+        self._forbid_all(f"The result of {method.wire}", violations)
+        return result
+
+    def _leave_out(self, result: Any, violations: Violations) -> Any:
+        """Return a result without an item of a list that needs a capability of the peer; None if no list has one."""
+        for fact, value in violations.items():
+            attribute = to_snake(fact.place.partition(".")[0])
+            items = as_array(getattr(result, attribute, None)) or ()
+            others = [item for item in items if item is not value]
+            if isinstance(fact, Needs) and len(others) < len(items):
+                message = "Left %s out of the message that opens the connection: the peer did not advertise %s"
+                self._log.log(WARNING, fact.place, message, fact.place, fact.capability)
+                return result.model_copy(update={attribute: others})
+        return None
 
     def refuse_line(self, wire: str, line: bytes) -> None:
         """Refuse a line that is longer than `longest_line`. `wire` is its method, or that of the request it answers.

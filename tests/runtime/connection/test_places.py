@@ -13,7 +13,7 @@ import pytest
 from acp_bindings import v1, v1_unstable, v2_draft
 from acp_runtime import CapabilityError, GuardError, RelativePath
 from tests.support.runtime.any_profile import agent_of, client_of, opening
-from tests.support.runtime.peer import Link, PlainAgent, PlainClient, calling, serving
+from tests.support.runtime.peer import Link, Peer, PlainAgent, PlainClient, calling, serving
 from tests.support.runtime.v2_peer import AgentV2, serving_v2
 
 Sent = Callable[[Any], Awaitable[Any]]
@@ -130,16 +130,32 @@ async def test_rule_27_a_result_with_what_the_client_did_not_advertise_is_an_err
         assert (await peer.call("session/new", new))["result"]["configOptions"][0]["type"] == "boolean"
 
 
-async def test_rule_27_a_login_in_the_terminal_is_offered_only_to_clients_that_advertised_it(link: Link) -> None:
+async def test_rule_27_logins_in_the_terminal_are_offered_only_to_clients_that_advertised_them(
+    link: Link, caplog: pytest.LogCaptureFixture
+) -> None:
+    class OwnMethod(v1.AuthMethodTerminal):
+        """A class of the application."""
+
+    methods = [
+        v1.AuthMethodTerminal(id="a", name="a"),
+        v1.AuthMethodAgent(id="b", name="b"),
+        OwnMethod(id="c", name="c"),
+        v1.AuthMethodTerminal(id="d", name="d"),
+    ]
+
     class Terminal(PlainAgent):
         async def initialize(self, request: v1.InitializeRequest, /) -> v1.InitializeResponse:
-            return v1.InitializeResponse(protocol_version=1, auth_methods=[v1.AuthMethodTerminal(id="t", name="t")])
+            return v1.InitializeResponse(protocol_version=1, auth_methods=methods)
+
+    async def offered(peer: Peer, *, terminal: bool) -> list[str]:
+        opening = {"protocolVersion": 1, "clientCapabilities": {"auth": {"terminal": terminal}}}
+        result = (await peer.call("initialize", opening))["result"]
+        return [method["id"] for method in result["authMethods"]]
 
     async with serving(link, Terminal, ready=False) as peer:
-        opening = {"protocolVersion": 1, "clientCapabilities": {"auth": {"terminal": False}}}
-        assert (await peer.call("initialize", opening))["error"]["code"] == -32603
-        opening["clientCapabilities"] = {"auth": {"terminal": True}}
-        assert "result" in await peer.call("initialize", opening)
+        assert await offered(peer, terminal=False) == ["b"]
+        assert "Left authMethods.terminal out" in caplog.text
+        assert await offered(peer, terminal=True) == ["a", "b", "c", "d"]
 
 
 @pytest.mark.parametrize(
