@@ -14,7 +14,7 @@ from acp_kit.versions.capabilities import agent_capabilities_to_v2, client_capab
 from acp_kit.versions.client import ClientV1
 from acp_kit.versions.json_objects import Json, params_of, same_json, without
 from acp_kit.versions.session import Session, Turn
-from acp_runtime import InternalError, InvalidParams, Model, RequestError, ResourceNotFound
+from acp_runtime import InternalError, InvalidParams, Model, RequestCancelled, RequestError, ResourceNotFound
 
 _logger = logging.getLogger(__name__)
 
@@ -233,6 +233,9 @@ class AgentV2(PassesExtensions, v2.Agent):
     async def _end_of(self, turn: Turn, request: v1.PromptRequest) -> Json:
         """Call the agent. Return what the state `idle` says about the end of the turn."""
         agent = await self.other_peer()
+        if turn.error is not None:
+            return _failure(turn, turn.error)
+        turn.is_sent = True
         try:
             with passing_errors_on():
                 return (await agent.request(request)).model_dump()
@@ -257,7 +260,10 @@ class AgentV2(PassesExtensions, v2.Agent):
         if turn is not None:
             turn.is_cancelled = True
             turn.has_begun.set()
-            await (await self.other_peer()).session_cancel(session_id=session.id)
+            if turn.is_sent:
+                await (await self.other_peer()).session_cancel(session_id=session.id)
+            else:
+                turn.error = RequestCancelled()
 
     # Parts.
 
@@ -286,7 +292,9 @@ class AgentV2(PassesExtensions, v2.Agent):
 
     def _forget(self, id: str) -> None:
         """Note that a session has ended. What the agent still sends for it isn't passed on."""
-        self._sessions.pop(id, None)
+        session = self._sessions.pop(id, None)
+        if session is not None:
+            session.is_closed = True
         self._closed.append(id)
 
 

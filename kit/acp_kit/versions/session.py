@@ -13,12 +13,13 @@ from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 from acp_bindings import v2_draft as v2
+from acp_kit.updates.table import TABLE, AddsChunk, ChangesEntry
 from acp_kit.versions.json_objects import Json, object_in
 from acp_kit.versions.updates import Updates
 from acp_runtime import ConnectionClosed, RequestCancelled, RequestError
 
-# What a replay consists of.
-_HISTORY = ("user_message_chunk", "agent_message_chunk", "agent_thought_chunk", "tool_call", "tool_call_update", "plan")
+# The kinds of updates that are part of a conversation.
+_HISTORY = {"plan", *(kind for kind, effect in TABLE.items() if isinstance(effect, (AddsChunk, ChangesEntry)))}
 
 
 class Turn:
@@ -27,10 +28,11 @@ class Turn:
     Attributes:
         may_begin: done when the turns before it have ended.
         has_begun: whether the agent has begun it, as far as is known: it has sent something.
+        is_sent: whether the agent has got the prompt.
         is_settled: whether the client knows that the prompt was accepted, or refused.
         is_accepted: whether it was accepted.
         is_cancelled: whether the client has cancelled it.
-        error: the agent's error that refuses it.
+        error: the error that refuses it, or ends it.
         has_output: whether the agent has sent more than the user's message.
         task: waits for its end, and reports it.
     """
@@ -40,6 +42,7 @@ class Turn:
         self.may_begin: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.has_begun = asyncio.Event()
         self.is_settled = asyncio.Event()
+        self.is_sent = False
         self.is_accepted = False
         self.is_cancelled = False
         self.error: RequestError | None = None
@@ -123,7 +126,8 @@ class Session:
     async def receive(self, params: Json) -> None:
         """Pass on an update of the agent, after the prompt that it belongs to."""
         update, turn = params["update"], self.turn
-        if self.is_closed or (self.is_muted and update["sessionUpdate"] in _HISTORY):
+        if self.is_muted and update["sessionUpdate"] in _HISTORY:
+            self.updates.to_v2(update)  # its ids are used
             return
         if turn is not None:
             await self.wait_accepted()
@@ -171,5 +175,6 @@ class Session:
             await self.report(state)
 
     async def _notify(self, params: Json) -> None:
-        with suppress(ConnectionClosed):
-            await self._client.notify(v2.UpdateSessionNotification.model_validate(params))
+        if not self.is_closed:
+            with suppress(ConnectionClosed):
+                await self._client.notify(v2.UpdateSessionNotification.model_validate(params))

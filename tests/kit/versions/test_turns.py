@@ -18,6 +18,7 @@ from tests.support.kit.behind_v2 import (
     INFO,
     PROMPT,
     AgentV1,
+    Made,
     ask,
     names,
     notification,
@@ -281,3 +282,30 @@ async def test_an_invalid_response_ends_the_turn_in_an_error(caplog: pytest.LogC
         updates = await turn(peer)
         assert (names(updates), updates[-1]["error"]["code"]) == ([*TURN, "idle error"], -32603)
     assert "Passing a prompt on has failed" in caplog.text
+
+
+@pytest.mark.parametrize("iterations", range(0, 60, 3))
+async def test_a_cancel_while_the_next_turn_begins_is_never_lost(iterations: int) -> None:
+    class TwoTurns(AgentV1):
+        async def work(self, session: str) -> None:
+            self.may_end = asyncio.Event()
+            await self.send(session, chunk("let me think"))
+            await self.may_end.wait()
+
+    made = Made(TwoTurns)
+    async with session_of(made) as peer:
+        await ask(peer, 1, "session/prompt", prompt=PROMPT)
+        await update_of(peer)
+        await peer.send(request(2, "session/prompt", prompt=PROMPT))
+        await peer.until_quiet()
+        made.agent.may_end.set()
+        for _ in range(iterations):
+            await asyncio.sleep(0)
+        await peer.send(CANCEL)
+        messages = [await peer.receive()]
+        while messages[-1].get("id") != 2:
+            messages.append(await peer.receive())
+        if "result" in messages[-1]:
+            assert names(await until_idle(peer))[-1] == "idle cancelled"
+        else:
+            assert messages[-1]["error"]["code"] == -32800
