@@ -128,7 +128,8 @@ class TransportEnd(BufferedWriter):
             self._much_is_unsent()
 
     def _close(self) -> None:
-        """The end of the block cancels sending and closes the transport."""
+        """Drop what is not sent. The transport is closed at the end of the block."""
+        self._tasks[0].cancel()
 
     async def _receive(self, receiver: Receiver) -> None:
         try:

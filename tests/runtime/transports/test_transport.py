@@ -361,3 +361,15 @@ async def test_closing_streams_waits_until_the_peer_has_read_all() -> None:
     await closing
     writer.close()
     await writer.wait_closed()
+
+
+async def test_aborting_cancels_what_is_being_sent_and_says_that_nothing_can_be_written() -> None:
+    transport, failures = slow(), list[OSError]()
+    async with TransportEnd(transport, 1) as end:
+        end.on_failure(failures.append)
+        end.write(b"a")
+        await iterations(2)
+        end.abort()
+        await iterations(3)
+        assert (transport.sent, transport.cancelled) == ([b"a"], ["send"])
+        assert len(failures) == 1
