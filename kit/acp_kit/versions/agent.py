@@ -10,10 +10,11 @@ from uuid import uuid4
 
 from acp_bindings import v1, v2_draft as v2
 from acp_kit.versions.agent_connection import AgentConnection, Open, PassesExtensions, leave_out, passing_errors_on
-from acp_kit.versions.capabilities import agent_capabilities_to_v2, client_capabilities_to_v1, login_method_to_v2
+from acp_kit.versions.capabilities import agent_capabilities_to_v2, client_capabilities_to_v1, login_methods_to_v2
 from acp_kit.versions.client import ClientV1
-from acp_kit.versions.json_objects import Json, params_of, same_json, without
+from acp_kit.versions.json_objects import Json, objects_in, params_of, same_json, without
 from acp_kit.versions.session import Session, Turn
+from acp_kit.versions.tool_calls import is_absolute
 from acp_runtime import InternalError, InvalidParams, Model, RequestCancelled, RequestError, ResourceNotFound
 
 _logger = logging.getLogger(__name__)
@@ -72,16 +73,18 @@ class AgentV2(PassesExtensions, v2.Agent):
         async with self._connection.calling() as agent:
             response = await agent.request(params_of(v1.InitializeRequest, old))
         self._capabilities = response.agent_capabilities
-        if not response.auth_methods:
+        auth = request.capabilities.auth
+        result = response.model_dump()
+        methods = login_methods_to_v2(result, in_terminal=auth is not None and auth.terminal is not None)
+        if not methods:
             leave_out(self, v2.Agent, "auth_login", "auth_logout")
         if response.agent_capabilities.session_capabilities.delete is None:
             leave_out(self, v2.Agent, "session_delete")
-        result = response.model_dump()
         new = without(result, "agentInfo", "agentCapabilities") | {
             "protocolVersion": 2,
             "info": result.get("agentInfo") or _UNKNOWN,
             "capabilities": agent_capabilities_to_v2(result.get("agentCapabilities") or {}),
-            "authMethods": [login_method_to_v2(method) for method in result.get("authMethods") or ()],
+            "authMethods": methods,
         }
         return v2.InitializeResponse.model_validate(new)
 
@@ -148,7 +151,7 @@ class AgentV2(PassesExtensions, v2.Agent):
         if self._capabilities.session_capabilities.list is not None:
             async with self._connection.calling() as agent:
                 response = await agent.request(same_json(request, v1.ListSessionsRequest))
-            return same_json(response, v2.ListSessionsResponse)
+            return v2.ListSessionsResponse.model_validate(_with_absolute_folders(response.model_dump()))
         sessions = [session for session in self._sessions.values() if request.cwd in (None, session.cwd)]
         listed = [{"sessionId": session.id, "cwd": session.cwd, **session.info} for session in sessions]
         return v2.ListSessionsResponse.model_validate({"sessions": listed})
@@ -320,6 +323,15 @@ def _mcp_server_to_v1(server: Json) -> Json:
             return {"headers": _NONE} | server
         case unknown:
             raise InvalidParams(f"This agent can't connect to MCP servers of type {unknown!r}.")
+
+
+def _with_absolute_folders(listed: Json) -> Json:
+    """Leave out sessions without an absolute folder: some agents list such sessions, and version 2 allows none."""
+    sessions = objects_in(listed, "sessions")
+    shown = [session for session in sessions if is_absolute(session["cwd"])]
+    if len(shown) < len(sessions):
+        _logger.warning("Left out %s listed sessions whose folder isn't an absolute path", len(sessions) - len(shown))
+    return listed | {"sessions": shown}
 
 
 def _with_options(session: Session, response: Model) -> Json:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from acp_kit.versions.json_objects import Json, object_in, renamed, without
+from acp_kit.versions.json_objects import Json, object_in, objects_in, renamed, without
 
 
 def agent_capabilities_to_v2(old: Json) -> Json:
@@ -32,7 +32,16 @@ def client_capabilities_to_v1(new: Json) -> Json:
     }
 
 
-def login_method_to_v2(old: Json) -> Json:
+def login_methods_to_v2(old: Json, *, in_terminal: bool) -> list[Json]:
+    """Return the login methods in a response to `initialize`.
+
+    Those for the terminal are left out if the client can't run them: some agents offer them anyway.
+    """
+    methods = objects_in(old, "authMethods")
+    return [_login_method_to_v2(method) for method in methods if in_terminal or method.get("type") != "terminal"]
+
+
+def _login_method_to_v2(old: Json) -> Json:
     """Return a login method. Its environment variables are a list in version 2."""
     method: Json = {"type": "agent"} | renamed(old, id="methodId")
     if "env" in method:

@@ -93,6 +93,10 @@ def _location_to_v2(location: Json, cwd: str) -> Json:
 
 
 def absolute(path: str, cwd: str) -> str:
-    """Return a path that is absolute on this system, or one of Windows with a drive, as it is."""
-    is_absolute = os.path.isabs(path) or path[1:3] in (":\\", ":/") or path.startswith("\\\\")
-    return path if is_absolute else os.path.normpath(os.path.join(cwd, path))
+    """Return a path as it is if it is absolute, else the path in a folder."""
+    return path if is_absolute(path) else os.path.normpath(os.path.join(cwd, path))
+
+
+def is_absolute(path: str) -> bool:
+    """Return whether a path is absolute, in the form of this system, of POSIX or of Windows."""
+    return os.path.isabs(path) or path.startswith(("/", "\\\\")) or path[1:3] in (":\\", ":/")

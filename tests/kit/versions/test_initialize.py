@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
 
 from acp_bindings import v1
+from acp_bindings.v2_draft.connecting import AGENT_SIDE
 from acp_kit.versions import as_v2
-from acp_runtime import InternalError
+from acp_runtime import InternalError, Options
 from tests.support.kit.behind_v2 import INFO, AgentV1, Made, connected
+from tests.support.runtime.peer import LINKS, serving
 
 
 async def test_the_agents_capabilities_and_info_have_the_places_of_version_2() -> None:
@@ -88,6 +91,17 @@ async def test_logins_have_types_and_ids_of_methods() -> None:
     assert made.agent.logins == ("key",)
     async with connected(Login) as (_, result):
         assert [method["methodId"] for method in result["authMethods"]] == ["key"]
+
+
+async def test_logins_in_the_terminal_are_left_out_if_the_client_has_none() -> None:
+    class Login(AgentV1):
+        async def initialize(self, request: v1.InitializeRequest) -> v1.InitializeResponse:
+            return v1.InitializeResponse(protocol_version=1, auth_methods=[v1.AuthMethodTerminal(id="tty", name="A")])
+
+    open = partial(v1.connect_in_process, Login, options=Options(guards="off"))
+    async with serving(LINKS["memory"], as_v2(open=open), side=AGENT_SIDE, ready=False) as peer:
+        params = {"protocolVersion": 2, "info": INFO, "capabilities": {}}
+        assert (await peer.call("initialize", params))["result"]["authMethods"] == []
 
 
 async def test_extension_methods_pass_in_both_directions() -> None:

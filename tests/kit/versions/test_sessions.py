@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import Any
 
 import pytest
 
 from acp_bindings import v1
-from acp_runtime import ResourceNotFound
+from acp_bindings.v2_draft.connecting import AGENT_SIDE
+from acp_kit.versions import as_v2
+from acp_runtime import Options, ResourceNotFound
 from tests.support.kit.behind_v2 import (
+    INFO,
     PROMPT,
     AgentV1,
     Made,
@@ -20,7 +24,7 @@ from tests.support.kit.behind_v2 import (
     turn,
     update_of,
 )
-from tests.support.runtime.peer import chunk
+from tests.support.runtime.peer import LINKS, chunk, serving
 
 START = {"replayFrom": {"type": "start"}}
 SETUP = {"cwd": "/work"}
@@ -138,10 +142,23 @@ async def test_resume_from_a_cursor_that_version_1_does_not_have_is_refused() ->
         assert (updates, response["error"]["code"]) == ([], -32602)
 
 
-async def test_list_asks_the_agent_or_has_the_sessions_of_this_connection() -> None:
+async def test_list_asks_the_agent_or_has_the_sessions_of_this_connection(caplog: pytest.LogCaptureFixture) -> None:
     async with session_of(Complete) as peer:
         result = (await peer.call("session/list", {}))["result"]
         assert result == {"sessions": [{"sessionId": "old", "cwd": "/old", "title": "Old"}], "nextCursor": "more"}
+
+    class WithoutFolders(Complete):
+        async def session_list(self, request: v1.ListSessionsRequest) -> v1.ListSessionsResponse:
+            cwds = ("", "old", "C:\\old", "/old")
+            sessions = [v1.SessionInfo(session_id=cwd or "none", cwd=cwd) for cwd in cwds]
+            return v1.ListSessionsResponse(sessions=sessions)
+
+    open = partial(v1.connect_in_process, WithoutFolders, options=Options(guards="off"))
+    async with serving(LINKS["memory"], as_v2(open=open), side=AGENT_SIDE, ready=False) as peer:
+        await peer.call("initialize", {"protocolVersion": 2, "info": INFO, "capabilities": {}})
+        sessions = (await peer.call("session/list", {}))["result"]["sessions"]
+        assert [session["sessionId"] for session in sessions] == ["C:\\old", "/old"]
+        assert "Left out 2 listed sessions" in caplog.text
 
     class Titled(AgentV1):
         async def work(self, session: str) -> None:

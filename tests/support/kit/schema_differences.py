@@ -8,8 +8,9 @@ from __future__ import annotations
 import json
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
+from acp_runtime.models.json_values import as_array, as_object
 from tests.support.paths import ROOT
 
 NOTED = Path(__file__).with_suffix(".json")
@@ -30,12 +31,11 @@ def _definitions(version: str) -> dict[str, Any]:
 
 
 def _without_texts(value: Any) -> Any:
-    if isinstance(value, list):
-        return [_without_texts(item) for item in cast("list[Any]", value)]
-    if not isinstance(value, dict):
+    if (items := as_array(value)) is not None:
+        return [_without_texts(item) for item in items]
+    if (members := as_object(value)) is None:
         return value
-    fields = cast("dict[str, Any]", value).items()
-    return {key: _without_texts(item) for key, item in fields if key not in _TEXTS or isinstance(item, dict)}
+    return {key: _without_texts(item) for key, item in members.items() if key not in _TEXTS or isinstance(item, dict)}
 
 
 def _digest(old: Any, new: Any) -> str:
