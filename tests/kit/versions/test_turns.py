@@ -334,3 +334,13 @@ async def test_a_cancel_right_after_the_handler_of_a_prompt_began_is_never_lost(
             assert names(await until_idle(peer))[-1] == "idle cancelled"
         else:
             assert isinstance(prompting.exception(), RequestCancelled)
+
+
+async def test_content_that_version_1_does_not_have_is_refused() -> None:
+    made = Made(AgentV1)
+    async with session_of(made) as peer:
+        for block in ({"type": "_own"}, {"type": "image", "data": "AA==", "mimeType": "image/png"}):
+            updates, response = await ask(peer, 1, "session/prompt", prompt=[block])
+            assert (updates, response["error"]["code"]) == ([], -32602)
+        assert names(await turn(peer)) == [*TURN, "idle end_turn"]
+    assert made.agent.prompts == ["hi"]
