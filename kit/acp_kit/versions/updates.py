@@ -68,6 +68,8 @@ class Updates:
         """
         kind, id = update["sessionUpdate"], update.get("messageId")
         if self._last_message is None or self._last_message[:2] != (kind, id):
+            if kind == "user_message_chunk":
+                self.calls.begin_turn()
             self._last_message = kind, id, uuid4().hex if id is None else self._message_ids.new(id)
         return update | {"messageId": self._last_message[2]}
 

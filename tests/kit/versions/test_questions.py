@@ -195,3 +195,20 @@ async def test_a_form_of_a_request_has_the_id_that_the_client_knows() -> None:
         await peer.send({"id": asked["id"], "result": {"action": "decline"}})
         assert (await peer.receive())["result"]["sessionId"] == "session-1"
         assert names(await turn(peer)) == ["user_message", "running", "idle end_turn"]
+
+
+async def test_a_page_and_its_end_are_passed_on() -> None:
+    class Page(AgentV1):
+        async def work(self, session: str) -> None:
+            await self.client.elicitation_create(
+                mode="url", session_id=session, message="Log in", elicitation_id="e", url="https://example.com"
+            )
+            await self.client.elicitation_complete(elicitation_id="e")
+
+    async with session_of(Page, {"elicitation": {"url": {}}}) as peer:
+        _, asked = await until_asked(peer)
+        assert (asked["params"]["url"], asked["params"]["elicitationId"]) == ("https://example.com", "e")
+        await peer.send({"id": asked["id"], "result": {"action": "accept"}})
+        methods: list[str] = []
+        while "elicitation/complete" not in methods:
+            methods.append((await peer.receive())["method"])

@@ -186,6 +186,24 @@ async def test_close_reports_idle_cancelled_before_its_response_and_nothing_afte
         assert response["error"]["code"] == -32002
 
 
+async def test_close_does_not_wait_forever_for_an_agent_that_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Stubborn(AgentV1):
+        async def session_cancel(self, notification: v1.CancelNotification) -> None:
+            pass
+
+        async def work(self, session: str) -> None:
+            await self.send(session, chunk("let me think"))
+            await asyncio.Event().wait()
+
+    monkeypatch.setattr("acp_kit.versions.agent._CLOSE_DEADLINE", 0.01)
+    async with session_of(Stubborn) as peer:
+        await ask(peer, 1, "session/prompt", prompt=PROMPT)
+        await update_of(peer)
+        updates, response = await ask(peer, 2, "session/close")
+        assert (names(updates), response["result"]) == (["idle cancelled"], {})
+        assert await peer.until_quiet() == []
+
+
 async def test_close_and_delete_reach_an_agent_that_can() -> None:
     made = Made(Complete)
     async with session_of(made) as peer:

@@ -259,8 +259,8 @@ async def test_a_cancel_of_an_unknown_session_is_ignored() -> None:
         assert await peer.until_quiet() == []
 
 
-async def test_an_invalid_response_ends_the_turn_in_an_error(caplog: pytest.LogCaptureFixture) -> None:
-    """As an agent in another program may send it."""
+def raw_agent(*prompt: dict[str, Any], result: Any) -> Any:
+    """Return a function that connects to an agent in raw JSON, which sends some messages and a result in its turn."""
 
     @asynccontextmanager
     async def open(make_client: Any) -> AsyncGenerator[Any]:
@@ -270,18 +270,41 @@ async def test_an_invalid_response_ends_the_turn_in_an_error(caplog: pytest.LogC
             await answering
 
     async def answer(peer: Peer) -> None:
-        for result in ({"protocolVersion": 1}, {"sessionId": "session-1"}, {"stopReason": 5}):
+        for answer in ({"protocolVersion": 1}, {"sessionId": "session-1"}, result):
             message = await peer.receive()
             if message["method"] == "session/prompt":
-                await peer.send(update("session-1", "hello"))
-            await peer.send({"id": message["id"], "result": result})
+                await peer.send(*prompt)
+            await peer.send({"id": message["id"], "result": answer})
 
-    async with serving(LINKS["memory"], as_v2(open=open), side=AGENT_SIDE, ready=False) as peer:
+    return open
+
+
+@asynccontextmanager
+async def session_of_raw(*prompt: dict[str, Any], result: Any) -> AsyncGenerator[Peer]:
+    """Connect such an agent to a raw client of version 2 that has created `session-1`."""
+    factory = as_v2(open=raw_agent(*prompt, result=result))
+    async with serving(LINKS["memory"], factory, side=AGENT_SIDE, ready=False) as peer:
         await peer.call("initialize", {"protocolVersion": 2, "info": INFO, "capabilities": {}})
         await peer.call("session/new", {"cwd": "/work"})
+        yield peer
+
+
+async def test_an_invalid_response_ends_the_turn_in_an_error(caplog: pytest.LogCaptureFixture) -> None:
+    async with session_of_raw(update("session-1", "hello"), result={"stopReason": 5}) as peer:
         updates = await turn(peer)
         assert (names(updates), updates[-1]["error"]["code"]) == ([*TURN, "idle error"], -32603)
     assert "Passing a prompt on has failed" in caplog.text
+
+
+async def test_updates_of_kinds_that_version_1_does_not_have_are_passed_on() -> None:
+    def of_kind(kind: str, **fields: Any) -> dict[str, Any]:
+        return notification("session/update", update={"sessionUpdate": kind, **fields})
+
+    updates = [of_kind("_own", a=1), of_kind("agent_message_chunk")]
+    async with session_of_raw(*updates, result={"stopReason": "end_turn"}) as peer:
+        shown = await turn(peer)
+        assert names(shown) == ["user_message", "running", "_own", "idle end_turn"]
+        assert shown[2] == {"sessionUpdate": "_own", "a": 1}
 
 
 @pytest.mark.parametrize("iterations", [0, 5, 10, 20, 40])
