@@ -58,7 +58,11 @@ class Place:
                 violations[fact] = value
         for attribute, place in fields:
             field = value.__dict__.get(attribute)
-            if field.__class__ not in place.unrestricted:
+            if field.__class__ is list:
+                for item in field:
+                    if item.__class__ not in place.unrestricted:
+                        place.find(item, violations)
+            elif field.__class__ not in place.unrestricted:
                 place.find(field, violations)
         if cls is str and value in self.inside:
             self.inside[value].find(value, violations)

@@ -172,7 +172,8 @@ class ProtocolState:
             violations = places.find_violations(params)
             if violations and self._is_exempt(method, params):
                 violations = {fact: value for fact, value in violations.items() if fact.place}
-            self._forbid_all(method.wire, violations)
+            if violations:
+                self._forbid_all(method.wire, violations)
         if method.wire in LOGINS and (error := check_login(method, params, self._peer)):
             self._forbid(error)
 
@@ -256,12 +257,11 @@ class ProtocolState:
             return None
         if places.only and params.__dict__.get(places.only).__class__ in places.skipped:
             return None
-        return self._judge(method, places.find_violations(params))
+        violations = places.find_violations(params)
+        return self._judge(method, violations) if violations else None
 
     def _judge(self, method: AnyMethod, violations: Violations) -> errors.InvalidParams | None:
         """Return the error that answers a message with these violations; None if it may be handled."""
-        if not violations:
-            return None
         rejected = dict.fromkeys((fact.place, fact.fault) for fact in violations if fact.rejects)
         if rejected and self._guards == "raise":
             return errors.InvalidParams(data={"errors": [{"path": path, "message": text} for path, text in rejected]})
