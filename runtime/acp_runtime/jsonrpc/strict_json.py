@@ -29,7 +29,9 @@ _ESCAPES = (
     rb"\\(?<!\\\\)((?:\\\\)*+)u(?:([dD][89abAB]..\\u[dD][c-fC-F]..)|([dD][89a-fA-F][0-9a-fA-F]{2}|[fF][dD][dD]0))|%b"
 ) % _MARK_UTF8
 
-_MAX_ESCAPES = 500_000  # each takes 150 bytes and about a microsecond
+# A line with a lone surrogate and more escapes than this is refused: each takes about half a microsecond, so that a
+# megabyte of them would take fifty times as long as a megabyte of other escapes. Pairs count as one.
+_MAX_ESCAPES = 10_000
 
 _ATOMS: Any = frozenset({int, float, bool, type(None)})
 _CONTAINERS: Any = (list, tuple, set, frozenset)
@@ -58,8 +60,8 @@ def read(read_json: Callable[[bytes], Any], line: bytes) -> Any:
     try:
         return read_json(line)
     except ValueError:
-        hidden = re.sub(_ESCAPES, _hide, line, count=_MAX_ESCAPES) if has_surrogates(line) else line
-        if hidden == line:
+        hidden, escapes = re.subn(_ESCAPES, _hide, line, count=_MAX_ESCAPES) if has_surrogates(line) else (line, 0)
+        if hidden == line or escapes == _MAX_ESCAPES:
             raise
     return _map(restore, read_json(hidden))
 

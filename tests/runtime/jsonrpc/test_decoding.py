@@ -230,10 +230,10 @@ def test_rule_12_paths_contain_the_received_keys() -> None:
 
 
 def test_rule_3_a_long_line_with_many_surrogates_is_read_as_by_another_parser() -> None:
-    text = rb'["%b"]' % (rb"\\ud83d \\\ud83d\ud83d\ude00\n" * 100_000)
+    text = rb'["%b"]' % (rb"\\ud83d \\\ud83d\ud83d\ude00\n" * 4_999)
     assert parse(text) == json.loads(text)
     with pytest.raises(ValueError, match="escape"):  # it would take long
-        parse(b'"%b"' % (rb"\ud83d" * 500_001))
+        parse(b'"%b"' % (rb"\ud83d" * 10_000))
 
 
 # Prints the memory that decoding a long message took at most, after as many short ones of its method as it is told.
