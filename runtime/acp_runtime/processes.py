@@ -178,7 +178,7 @@ def _wait_for_code(popen: subprocess.Popen[bytes]) -> int | None:
     If something else waits for the process, `popen` may say 0, which means success.
     """
     code: int | None = None
-    if not hasattr(os, "waitid"):
+    if sys.platform == "win32" or not hasattr(os, "waitid"):
         return popen.wait()
     with suppress(ChildProcessError):
         status = os.waitid(os.P_PID, popen.pid, os.WEXITED | os.WNOWAIT)

@@ -40,8 +40,8 @@ class Turn:
     def __init__(self, prompt: list[Json]) -> None:
         self.prompt = prompt
         self.may_begin: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self.has_begun = asyncio.Event()
-        self.is_settled = asyncio.Event()
+        self.has_begun: asyncio.Event = asyncio.Event()
+        self.is_settled: asyncio.Event = asyncio.Event()
         self.is_sent = False
         self.is_accepted = False
         self.is_cancelled = False
@@ -77,7 +77,7 @@ class Session:
     def __init__(self, id: str, cwd: str, client: v2.RemoteClient) -> None:
         self.id = id
         self.cwd = cwd
-        self.updates = Updates(cwd)
+        self.updates: Updates = Updates(cwd)
         self.turn: Turn | None = None
         self.state: Json = {"sessionUpdate": "state_update", "state": "idle"}
         self.is_closed = False

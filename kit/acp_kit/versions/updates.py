@@ -23,8 +23,8 @@ class Updates:
     """
 
     def __init__(self, cwd: str) -> None:
-        self.calls = ToolCalls(cwd)
-        self.settings = Settings()
+        self.calls: ToolCalls = ToolCalls(cwd)
+        self.settings: Settings = Settings()
         self._compactions: set[str] = set()
         # The kind and the id of the message that chunks are added to, and its id in version 2; None if something else
         # has begun since.

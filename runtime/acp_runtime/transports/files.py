@@ -161,6 +161,7 @@ class FileWriter(BufferedWriter):
         """Close the copy of the file in a forked child, and fail when its event loop runs."""
         self._file.close()
         self._close()
-        self.error = BrokenPipeError(_FORKED)
+        error = BrokenPipeError(_FORKED)
+        self.error: OSError | None = error
         with suppress(RuntimeError):  # the event loop is closed
-            self._loop.call_soon_threadsafe(self._failed, self.error)
+            self._loop.call_soon_threadsafe(self._failed, error)
