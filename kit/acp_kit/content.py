@@ -107,7 +107,7 @@ def link(path: str | Path, name: str | None = None) -> v1.ContentBlockResourceLi
     )
 
 
-def path_of(uri: str, *, windows: bool = sys.platform == "win32") -> str:
+def path_of(uri: str, *, windows: bool | None = None) -> str:
     """Return the path of a file from its `file:` URI, such as that of a link.
 
     A fragment or a query, such as the line number that some editors add, is left out.
@@ -123,7 +123,7 @@ def path_of(uri: str, *, windows: bool = sys.platform == "win32") -> str:
     host = "" if parts.netloc == "localhost" else parts.netloc
     if parts.scheme != "file" or not parts.path.startswith("/"):
         raise ValueError(f"{uri!r} isn't a file: URI with an absolute path.")
-    if windows:
+    if sys.platform == "win32" if windows is None else windows:
         path = unquote(parts.path).replace("/", "\\")
         if host:
             return f"\\\\{host}{path}"

@@ -62,7 +62,7 @@ class Complete(AgentV1):
         hi = v1.SessionUpdateUserMessageChunk(content=v1.ContentBlockText(text="hi"))
         call = v1.SessionUpdateToolCall(tool_call_id="1", title="Read", status="completed")
         commands = v1.SessionUpdateAvailableCommandsUpdate(available_commands=[])
-        await self.send(request.session_id, hi, chunk("hel"), chunk("lo"), call, chunk("bye"), commands)
+        await self.send(request.session_id, hi, chunk("he"), chunk("llo"), call, chunk("bye"), commands)
         return v1.LoadSessionResponse()
 
     async def session_resume(self, request: v1.ResumeSessionRequest) -> v1.ResumeSessionResponse:
