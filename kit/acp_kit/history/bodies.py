@@ -24,6 +24,20 @@ def dump(update: Any) -> str:
     return jsonrpc.dump(update).decode()
 
 
+def check_sendable(update: Any) -> None:
+    """Check an update before it is appended.
+
+    Raises:
+        PydanticSerializationError: see `dump`.
+        OversizedMessage: if it is too large to be sent with the default options.
+    """
+    from acp_runtime import Options, OversizedMessage
+
+    size, limit = len(dump(update)), Options.max_message_bytes
+    if size > limit:
+        raise OversizedMessage("session/update", size, limit)
+
+
 class BodyReader:
     """Reads updates from JSON.
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from acp_kit.common.sequences import check_sequence
-from acp_kit.history.bodies import dump
+from acp_kit.history.bodies import check_sendable
 from acp_kit.history.errors import SessionExists, UnknownSession
 from acp_kit.history.listing import check_limit, cursor_after, now, read_cursor
 from acp_kit.history.session_ids import check_new_id
@@ -44,7 +44,7 @@ class MemoryHistory(HistoryStore):
         """See `HistoryStore.append`."""
         history = self._session(session_id)
         for update in updates:
-            dump(update)  # raises if it can't be sent
+            check_sendable(update)
         for update in updates:
             history.timeline.apply(update)
         history.updated_at = now()

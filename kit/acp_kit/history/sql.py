@@ -17,7 +17,7 @@ from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
 from acp_kit.common.sequences import check_sequence
 from acp_kit.common.shielded_tasks import run_to_end
 from acp_kit.history import sqlite
-from acp_kit.history.bodies import BodyReader
+from acp_kit.history.bodies import BodyReader, check_sendable
 from acp_kit.history.databases import Database, File, Server
 from acp_kit.history.errors import HistoryDamaged, HistoryError, SessionExists, UnknownSession
 from acp_kit.history.listing import check_limit, cursor_after, now, read_cursor
@@ -93,6 +93,8 @@ class SqlHistory(HistoryStore):
 
     async def append(self, session_id: str, *updates: SessionUpdate) -> None:
         """See `HistoryStore.append`. If the caller is cancelled, the updates are appended first."""
+        for session_update in updates:
+            check_sendable(session_update)
         await self._write(lambda connection: self._append(connection, session_id, updates))
 
     async def read(self, session_id: str) -> AsyncGenerator[SessionUpdate, None]:

@@ -41,6 +41,7 @@ class HistoryStore(Protocol):
         Raises:
             UnknownSession: if there is no such session.
             PydanticSerializationError: if one can't be sent, because it has NaN, Infinity or an object that isn't JSON.
+            OversizedMessage: if one is larger than `Options.max_message_bytes` is by default.
         """
         ...
 

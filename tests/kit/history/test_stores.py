@@ -11,7 +11,7 @@ from pydantic_core import PydanticSerializationError
 
 from acp_bindings import v1
 from acp_kit.history import SessionExists, UnknownSession
-from acp_runtime import ResourceNotFound
+from acp_runtime import Options, OversizedMessage, ResourceNotFound
 from tests.support.kit.histories import kept, opened, read
 from tests.support.kit.session_updates import UPDATES, parse, recorded_sessions, text_chunk
 from tests.support.scale import count
@@ -64,6 +64,13 @@ async def test_what_can_not_be_sent_is_refused_with_all_that_was_appended_togeth
     async with opened(where, "s") as store:
         with pytest.raises(PydanticSerializationError):
             await store.append("s", text_chunk("a"), call(1, status="completed", raw_output={"value": value}))
+        assert await read(store) == []
+
+
+async def test_an_update_that_is_too_large_for_a_message_is_refused(where: str) -> None:
+    async with opened(where, "s") as store:
+        with pytest.raises(OversizedMessage, match="session/update"):
+            await store.append("s", text_chunk("x" * Options.max_message_bytes))
         assert await read(store) == []
 
 
