@@ -12,8 +12,11 @@ OPENING = line({"id": 0, "method": "initialize", "params": INITIALIZE})
 
 
 def start(*arguments: str, **streams: Any) -> Program:
-    """Start the agent of `obedient_agent.py`, with pipes unless `streams` says otherwise."""
-    return Program("-m", "tests.support.runtime.obedient_agent", *arguments, **streams)
+    """Start the agent of `obedient_agent.py`, with pipes unless `streams` says otherwise.
+
+    The pipes are unbuffered: `communicate` would not return what a buffer has read beyond a line.
+    """
+    return Program("-m", "tests.support.runtime.obedient_agent", *arguments, bufsize=0, **streams)
 
 
 def say(process: Program, message: Any) -> None:
