@@ -153,6 +153,8 @@ def test_a_value_of_an_enum_can_need_a_capability() -> None:
 def test_the_report_names_the_capability_of_a_new_property() -> None:
     old = request("session/prompt", "Prompt", model())
     new = request("session/prompt", "Prompt", model(note={**STRING, "description": TO_AGENT}))
-    sides = [side_of_schemas(stable(each)) for each in (advertising() | old, advertising("notices") | new)]
+    sides = [
+        side_of_schemas(stable(definitions)) for definitions in (advertising() | old, advertising("notices") | new)
+    ]
     (finding,) = (finding for finding in compare(*sides).findings if finding.subject == "PromptRequest.note")
     assert finding.after == "note: str (optional), needs agentCapabilities.notices"
