@@ -1,14 +1,19 @@
 """Measure the steps of sending and receiving a message, in one process: `python -m benchmarks.profile`.
 
-Prints microseconds of CPU per message, the best of several runs. It imports only public names, so it can measure any
-commit: put that commit's `generated` and `runtime` first on PYTHONPATH.
+Prints microseconds of CPU per message, the best of several runs, and how many Python functions are called for it. It
+imports only public names, so it can measure any commit: put that commit's `generated` and `runtime` first on
+PYTHONPATH.
 """
 
 from __future__ import annotations
 
 import asyncio
+import sys
 import time
+from collections import Counter
 from collections.abc import Awaitable, Callable
+from types import FrameType
+from typing import Any
 
 from pydantic import TypeAdapter
 from typing_extensions import TypedDict
@@ -34,6 +39,7 @@ from acp_bindings.v1 import (
 from benchmarks import lines
 
 COUNT, RUNS, IN_FLIGHT = 5_000, 7, 64
+COUNTED = 200
 
 
 class Message(TypedDict):
@@ -130,12 +136,36 @@ async def best(part: Callable[[], Awaitable[None]]) -> float:
     return min(costs) / COUNT * 1e6
 
 
+async def calls(work: Awaitable[None]) -> Counter[str]:
+    """Count the calls of Python functions while some work is done, by the package of the function."""
+    counts: Counter[str] = Counter()
+
+    def count(frame: FrameType, event: str, _: Any) -> None:
+        if event == "call":
+            counts[frame.f_globals.get("__name__", "").partition(".")[0]] += 1
+
+    sys.setprofile(count)
+    try:
+        await work
+    finally:
+        sys.setprofile(None)
+    return counts
+
+
 async def main() -> None:
     async with connect_in_process(StreamingAgent, SilentClient) as agent:
         await agent.initialize(protocol_version=1)
         await agent.session_new(cwd="/", mcp_servers=[])
         for name, part in (await parts(agent)).items():
             print(f"{name:36}{await best(part):6.1f} µs")
+        print()
+        counted = {
+            "an update": await calls(prompts(agent, 1, COUNTED)),
+            "a request and its response": await calls(prompts(agent, COUNTED, 0)),
+        }
+        for name, counts in counted.items():
+            ours, loop = counts["acp_runtime"] + counts["acp_bindings"], counts["asyncio"]
+            print(f"calls for {name:36}{ours / COUNTED:6.1f} of ours, {loop / COUNTED:.1f} of asyncio")
 
 
 if __name__ == "__main__":

@@ -97,6 +97,9 @@ class Limits:
 
     def must_pause(self) -> bool:
         """Whether reading has to pause. If so, `on_room` is called when it may go on."""
+        if not self.queued and self._factor == 1:
+            self.is_paused = False
+            return False
         if self._factor > 1 and not self.exceeds(0.5):
             self._factor = 1
         self.is_paused = not self.blocked and self.exceeds(self._factor)
