@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from argparse import Action, ArgumentParser, Namespace
 from collections.abc import Collection, Sequence
-from difflib import get_close_matches
 from errno import EACCES, EADDRINUSE, EDQUOT, EEXIST, EISDIR, ENOENT, ENOSPC, ENOTDIR, EPERM, EROFS
 from pathlib import Path
 from typing import Any
@@ -70,6 +69,8 @@ class CommandParser(ArgumentParser):
 
 def did_you_mean(word: str, choices: Collection[str]) -> str:
     """Return a question with the most similar choice, after a space; nothing if none is similar."""
+    from difflib import get_close_matches  # imported on use: only mistakes need it
+
     similar = get_close_matches(word, choices, n=1)
     return f" Did you mean {similar[0]!r}?" if similar else ""
 
