@@ -19,7 +19,7 @@ OTHER := build/pydantic-$(PYDANTIC)
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help regen check diff api-changes docs specification fetch upgrade test-quick test test-all test-pydantic stress coverage mutants lint $(LINTERS) demo bench bench-quick crater build check-dist lock clean
+.PHONY: help regen check diff api-changes docs specification command-line fetch upgrade test-quick test test-all test-pydantic stress coverage mutants lint $(LINTERS) demo bench bench-quick crater build check-dist lock clean
 
 help: ## List the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-17s %s\n", $$1, $$2 }'
@@ -59,6 +59,9 @@ docs: $(DEV) ## Build the site in build/docs; a broken link or another warning f
 
 specification: $(TEST) ## Write docs/reference/specification.md from tools/specification/statements.toml, and the tests of each protocol rule into its page
 	$(BIN)/python -m tools.specification
+
+command-line: $(TEST) ## Write docs/reference/command-line.md from the parsers of the commands
+	$(BIN)/python -m tools.command_line
 
 # $$FROM, $$REPORT and $$TAG are read from the environment, because make would expand a $$ in their values.
 fetch: $(CODEGEN) ## Pin another schema: make fetch FROM=npm:@agentclientprotocol/sdk@<version> or <folder>

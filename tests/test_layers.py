@@ -75,7 +75,7 @@ _LAYERS = {
         {"agent"},
         {"client", "history", "versions"},
         {"remote", "sync", "tap", "testing"},
-        {"checking"},
+        {"asking", "checking"},
         {"__main__"},
     ),
 }

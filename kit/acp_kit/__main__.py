@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import os
 import sys
-from argparse import ArgumentParser, RawDescriptionHelpFormatter
-from collections.abc import Sequence
+from argparse import RawDescriptionHelpFormatter
+from collections.abc import Collection, Sequence
 from importlib import import_module
+from typing import Any
+
+from acp_kit.common.command_line import CommandParser, did_you_mean, explain
 
 # The module of each command, which is imported when the command is chosen, and what the command does. The module has a
 # function such as `add_serve`, which adds the arguments and sets `run`: a function that returns the exit code.
 _COMMANDS = {
+    "ask": ("acp_kit.asking.command", "ask an agent, and print its reply"),
     "tap": ("acp_kit.tap.command", "record the messages between an editor and an agent"),
     "show": ("acp_kit.tap.command", "show the sessions, turns and calls of a recording, and their problems"),
     "redact": ("acp_kit.tap.command", "copy a recording without its secrets"),
@@ -24,6 +28,8 @@ _COMMANDS = {
 
 _EXAMPLES = """\
 examples:
+  acp-bindings ask "What is in this folder?" -- gemini --acp
+                                       prints the agent's reply
   acp-bindings tap -- gemini --acp     an editor starts this instead of `gemini --acp`
   acp-bindings show acp.jsonl          shows the recorded messages
   acp-bindings agent script.py         an editor starts this instead of an agent; script.py has
@@ -42,35 +48,57 @@ See also: acp-bindings COMMAND --help
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command, and return its exit code."""
     arguments = sys.argv[1:] if arguments is None else arguments
-    name: str = _parser().parse_args(arguments[:1]).command
-    module, text = _COMMANDS[name]
-    command = ArgumentParser(f"acp-bindings {name}", description=f"{text[0].upper()}{text[1:]}.")
-    getattr(import_module(module), f"add_{name.replace('-', '_')}")(command)
-    options = command.parse_args(arguments[1:])
+    name = arguments[0] if arguments else ""
+    parser, _ = parsers([name])
+    if not arguments:
+        parser.print_help(sys.stderr)
+        return 2
+    if name not in _COMMANDS and not name.startswith("-"):
+        listed = ", ".join(_COMMANDS)
+        parser.error(f"there is no command {name!r}.{did_you_mean(name, _COMMANDS)} COMMAND is one of {listed}.")
+    reconfigure: Any = getattr(sys.stdout, "reconfigure", None)
+    if reconfigure is not None:  # texts of a peer may have characters that the encoding of stdout lacks
+        reconfigure(errors="backslashreplace")
     try:
+        options = parser.parse_args(arguments)
+        if options.version:
+            return _print_version()
         code: int = options.run(options)
     except BrokenPipeError:  # the reader of stdout, such as `head`, has ended
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 0
     except OSError as error:
-        sys.stderr.write(f"acp-bindings: {error}\n")
+        sys.stderr.write(f"acp-bindings {name}: {explain(error)}\n")
         return 2
+    except KeyboardInterrupt:
+        return 130
     return code
 
 
-def _parser() -> ArgumentParser:
-    """Return the parser for the name of the command."""
-    width = max(map(len, _COMMANDS))
-    commands = "\n".join(f"  {name:{width}}  {text}" for name, (_, text) in _COMMANDS.items())
-    parser = ArgumentParser(
-        "acp-bindings",
-        usage="acp-bindings COMMAND ...",
-        description=f"Tools for agents and clients that speak the Agent Client Protocol.\n\ncommands:\n{commands}",
+def parsers(names: Collection[str] = _COMMANDS) -> tuple[CommandParser, dict[str, CommandParser]]:
+    """Return the parser of `acp-bindings`, and those of its commands. Only these commands get their arguments."""
+    parser = CommandParser(
+        prog="acp-bindings",
+        usage="acp-bindings [--version] COMMAND ...",
+        description="Tools for agents and clients that speak the Agent Client Protocol.",
         epilog=_EXAMPLES,
         formatter_class=RawDescriptionHelpFormatter,
     )
-    parser.add_argument("command", choices=_COMMANDS, metavar="COMMAND", help="one of these commands")
-    return parser
+    parser.add_argument("--version", action="store_true", help="print the version of this package")
+    adding = parser.add_subparsers(title="commands", metavar="COMMAND", prog="acp-bindings")
+    commands: dict[str, CommandParser] = {}
+    for name, (module, text) in _COMMANDS.items():
+        commands[name] = adding.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.")
+        if name in names:
+            getattr(import_module(module), f"add_{name.replace('-', '_')}")(commands[name])
+    return parser, commands
+
+
+def _print_version() -> int:
+    from acp_runtime import __version__  # imported on use, because it takes long
+
+    sys.stdout.write(f"acp-bindings {__version__}\n")
+    return 0
 
 
 if __name__ == "__main__":

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import doctest
+import logging
 import os
 import runpy
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import redirect_stderr
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -41,7 +43,12 @@ def with_layer(page: Path) -> Any:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page", [with_layer(page) for page in PROGRAMS])
-def test_the_programs_of_a_page_print_what_it_says(page: Path, folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_the_programs_of_a_page_print_what_it_says(
+    page: Path, folder: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing else is printed, such as a warning of Python or of a logger."""
+    monkeypatch.setenv("PYTHONWARNINGS", "error")
+    monkeypatch.setattr(logging.root, "handlers", [])  # those of pytest hide what a program logs
     if "McpServers(" in page.read_text("utf-8"):
         with capfd.disabled():
             import_module("mcp.client.stdio")  # it keeps the stderr of its import, and that of capfd is closed
@@ -58,9 +65,10 @@ def test_the_programs_of_a_page_print_what_it_says(page: Path, folder: Path, cap
             _check(page, step, _run(["bash", "-eu", "-c", step.block.text]))
         elif step.output is not None and step.current:
             capfd.readouterr()
-            runpy.run_path(step.current, run_name="__main__")
+            with redirect_stderr(sys.stdout):  # as in a terminal
+                runpy.run_path(step.current, run_name="__main__")
             printed = capfd.readouterr()
-            assert printed.err == ""
+            assert printed.err == "", "a process that the program has started"
             _check(page, step, printed.out)
     if tests := sorted(path.name for path in folder.glob("test_*.py")):
         # Without plugins, whose import takes longer than the tests.

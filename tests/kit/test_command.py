@@ -1,7 +1,8 @@
-"""The command `acp-bindings`."""
+"""The command `acp-bindings`: its help, its options, and how its errors are reported."""
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from importlib.metadata import entry_points
@@ -10,9 +11,12 @@ from pathlib import Path
 import pytest
 
 from acp_kit import __main__ as command
+from acp_kit.common.command_line import CommandParser
+from acp_runtime import __version__
 from tests.support.programs import output_of
 
-COMMANDS = ["agent", "replay", "check-client", "bridge", "serve", "connect"]
+PARSER, PARSERS = command.parsers()
+COMMANDS = [*PARSERS]
 
 
 def test_help_lists_the_commands_with_examples(capsys: pytest.CaptureFixture[str]) -> None:
@@ -20,7 +24,8 @@ def test_help_lists_the_commands_with_examples(capsys: pytest.CaptureFixture[str
         command.main(["--help"])
     printed = capsys.readouterr().out
     for name in COMMANDS:
-        assert f"\n  {name} " in printed
+        assert f"\n    {name} " in printed or f"\n    {name}\n" in printed
+    for name in {*COMMANDS} - {"redact"}:
         assert f"\n  acp-bindings {name} " in printed
 
 
@@ -31,18 +36,98 @@ def test_each_command_has_a_help_of_its_own(name: str, capsys: pytest.CaptureFix
     assert f"usage: acp-bindings {name} " in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("arguments", [[], ["nothing"]])
-def test_without_a_command_the_choice_is_listed(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_arguments_help_is_printed_to_stderr(capsys: pytest.CaptureFixture[str]) -> None:
+    assert command.main([]) == 2
+    assert capsys.readouterr() == ("", PARSER.format_help())
+
+
+def test_the_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) -> None:
+    assert command.main(["--version"]) == 0
+    assert capsys.readouterr().out == f"acp-bindings {__version__}\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["nothing"], "there is no command 'nothing'. COMMAND is one of ask, tap,"),
+        (["shwo"], "there is no command 'shwo'. Did you mean 'show'?"),
+        (["--versoin"], "there is no option '--versoin'. Did you mean '--version'?"),
+        (["show", "--sesion=1", "file"], "there is no option '--sesion'. Did you mean '--session'?"),
+        (["show", "--err", "file"], "there is no option '--err'. Did you mean '--errors'?"),
+        (["redact", "a", "b"], "unexpected argument 'b'."),
+        (["tap", "agent", "--acp"], "there is no option '--acp'. The words of the command come after --."),
+        (["tap"], "the following arguments are required: CMD"),
+        (["bridge", "--"], "the following arguments are required: CMD"),
+    ],
+)
+def test_a_wrong_argument_is_named_with_what_was_probably_meant(
+    arguments: list[str],
+    problem: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for file in ("file", "a", "b"):
+        Path(file).touch()
     with pytest.raises(SystemExit, match="2"):
         command.main(arguments)
-    assert "COMMAND" in capsys.readouterr().err
+    *_, last = capsys.readouterr().err.splitlines()
+    assert f"error: {problem}" in last
 
 
-def test_arguments_and_exit_codes_are_those_of_the_module(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    recording = tmp_path / "recording.jsonl"
-    recording.touch()
-    assert command.main(["redact", str(recording), "--to", str(tmp_path)]) == 2
-    assert str(tmp_path) in capsys.readouterr().err
+@pytest.mark.parametrize("before", [["--to", "file"], []])
+def test_the_words_after_the_dashes_are_the_command(before: list[str]) -> None:
+    options = PARSER.parse_args(["tap", *before, "--", "agent", "--to", "--", "x"])
+    assert options.command == ["agent", "--to", "--", "x"]
+    assert options.to == (Path("file") if before else None)
+
+
+@pytest.mark.parametrize("parser", [PARSER, *PARSERS.values()], ids=["acp-bindings", *COMMANDS])
+def test_names_of_values_are_in_capital_letters(parser: CommandParser) -> None:
+    for argument in parser.arguments:
+        if argument.nargs != 0 and argument.metavar is not None:
+            assert re.fullmatch(r"[A-Z]+(:[A-Z]+|=[A-Z]+)?", str(argument.metavar))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["show", "missing"], "'missing': No such file or directory. Check the path, which begins in '{folder}'."),
+        (["redact", "{folder}/missing"], "'{folder}/missing': No such file or directory. Check the path."),
+        (["redact", "file", "--to", "{folder}"], "'{folder}': Is a directory. Write the path of a file."),
+        (["agent", "missing"], "'{folder}/missing': No such file or directory. Check the path."),
+        (["replay", "missing"], "'missing': No such file or directory. Check the path, which begins in '{folder}'."),
+        (["show", "file", "--html", "no/page"], "'no/page': No such file or directory. Create the folder 'no', or "),
+        (["tap", "--to", "no/file", "--", "x"], "'no/file': No such file or directory. Create the folder 'no', or "),
+        (
+            ["tap", "--to", "new", "--", "./missing"],
+            "Can't start './missing': No such file or directory. Check the path.",
+        ),
+        (
+            ["check-client", "--", "acp-no-such", "{{agent}}"],
+            "Can't start 'acp-no-such': No such file or directory. Ins",
+        ),
+        (["tap", "--to", "new", "--", "./file"], "Can't start './file': Permission denied. Check that the file may be"),
+    ],
+)
+@pytest.mark.skipif(sys.platform == "win32", reason="the reasons are those of POSIX")
+def test_an_error_of_the_system_says_what_failed_where_and_what_to_do(
+    arguments: list[str],
+    problem: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("file").touch()
+    filled = [argument.format(folder=tmp_path) for argument in arguments]
+    assert command.main(filled) == (127 if arguments[0] == "tap" and "new" in arguments else 2)
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.startswith(f"acp-bindings {arguments[0]}: {problem.format(folder=tmp_path)}")
+    assert printed.err.count("\n") == 1
+    assert "Errno" not in printed.err
 
 
 def test_help_imports_neither_the_runtime_nor_asyncio() -> None:
@@ -61,4 +146,4 @@ def test_it_is_a_script_and_a_module() -> None:
     (script,) = entry_points(group="console_scripts", name="acp-bindings")
     assert script.load() is command.main
     done = subprocess.run([sys.executable, "-m", "acp_kit", "--help"], capture_output=True, text=True, check=True)
-    assert done.stdout.startswith("usage: acp-bindings COMMAND")
+    assert done.stdout.startswith("usage: acp-bindings [--version] COMMAND ...")

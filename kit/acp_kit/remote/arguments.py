@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import re
 import sys
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from argparse import ArgumentTypeError, Namespace
 from collections.abc import Callable
 
+from acp_kit.common.command_line import CommandParser
 from acp_kit.common.extras import require
 from acp_kit.remote.headers import is_header_value
 
@@ -18,7 +19,7 @@ _EXIT_CODES = (
 )
 
 
-def set_run(parser: ArgumentParser, run: Callable[[Namespace], int]) -> None:
+def set_run(parser: CommandParser, run: Callable[[Namespace], int]) -> None:
     """Let a function run the command, if the packages of the extra are installed."""
 
     def check_and_run(options: Namespace) -> int:

@@ -29,11 +29,13 @@ class SyncAgent:
 
     Attributes:
         remote: the proxy of the agent, for its attributes, such as `capabilities`. Call its methods with `call`.
+        initialized: its response to `initialize`, which has the login methods.
     """
 
     def __init__(self, thread: EventLoopThread[OpenedAgent]) -> None:
         self._thread = thread
         self.remote: v1.RemoteAgent = thread.value.remote
+        self.initialized: v1.InitializeResponse = thread.value.initialized
         # Closes it when it is garbage. At the exit of Python, the thread closes it.
         finalize(self, thread.begin_close).atexit = False
 
@@ -111,8 +113,9 @@ class SyncAgent:
 class OpenedAgent:
     """An agent in its event loop, with its open sessions."""
 
-    def __init__(self, remote: v1.RemoteAgent) -> None:
+    def __init__(self, remote: v1.RemoteAgent, initialized: v1.InitializeResponse) -> None:
         self.remote = remote
+        self.initialized = initialized
         self.sessions: set[OpenedSession] = set()
 
 
@@ -182,8 +185,9 @@ async def _initialized(
 ) -> AsyncGenerator[OpenedAgent]:
     async with spawned as remote:
         async with answered_within(timeout, remote, "initialize"):
-            await remote.initialize(protocol_version=1, client_capabilities=client_capabilities(remote.handler))
-        opened = OpenedAgent(remote)
+            capabilities = client_capabilities(remote.handler)
+            initialized = await remote.initialize(protocol_version=1, client_capabilities=capabilities)
+        opened = OpenedAgent(remote, initialized)
         try:
             yield opened
         finally:

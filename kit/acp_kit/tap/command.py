@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import os
 import sys
-from argparse import REMAINDER, ArgumentParser, ArgumentTypeError, Namespace
-from functools import partial
+from argparse import ArgumentTypeError, Namespace
 from pathlib import Path
 from time import strftime
 
+from acp_kit.common.command_line import CommandParser
 from acp_kit.recording.file_format import Recorded, format_recorded, read_recording
 
 
-def add_tap(parser: ArgumentParser) -> None:
+def add_tap(parser: CommandParser) -> None:
     """Add the arguments of `tap`, and set `run`."""
-    parser.usage = f"{parser.prog} [--to FILE] -- CMD ..."
     parser.description = (
         "Record the messages between an editor and an agent: in the editor's settings, write this command before the "
         "agent's. Everything is passed on unchanged. Only you can read the recording. It has secrets, so share only "
@@ -22,42 +21,39 @@ def add_tap(parser: ArgumentParser) -> None:
     )
     add = parser.add_argument
     add("--to", type=Path, metavar="FILE", help="the recording, appended to (default: acp-DATE-TIME-PID.jsonl)")
-    add("agent", nargs=REMAINDER, metavar="CMD ...", help="the command that starts the agent")
-    parser.set_defaults(run=partial(_tap, parser))
+    parser.add_command("the command that starts the agent")
+    parser.set_defaults(run=_tap)
 
 
-def add_show(parser: ArgumentParser) -> None:
+def add_show(parser: CommandParser) -> None:
     """Add the arguments of `show`, and set `run`."""
     add = parser.add_argument
     add("file", type=_read_recording, metavar="FILE", help="a recording of `tap`, or a log of acp_kit.frame_log")
     add("--method", metavar="NAME", help="only this method, such as session/update")
     add("--session", default="", metavar="ID", help="only sessions whose ids begin with this")
     add("--errors", action="store_true", help="only problems and errors; exit code 1 if there are any")
-    add("--html", type=Path, metavar="PAGE", help="write a page instead, with these filters and without secrets")
+    add("--html", type=Path, metavar="FILE", help="write a page instead, with these filters and without secrets")
     parser.set_defaults(run=_show)
 
 
-def add_redact(parser: ArgumentParser) -> None:
+def add_redact(parser: CommandParser) -> None:
     """Add the arguments of `redact`, and set `run`."""
     parser.description = (
         "Copy a recording without its secrets: the values of env and headers, tokens, passwords and parameters in "
         "URLs, and texts in _meta. The texts of people and models stay, so read the copy before you share it."
     )
     parser.add_argument("file", type=_read_recording, metavar="FILE", help="the recording")
-    parser.add_argument("--to", type=Path, metavar="COPY", help="the copy (default: stdout)")
+    parser.add_argument("--to", type=Path, metavar="FILE", help="the copy (default: stdout)")
     parser.set_defaults(run=_redact)
 
 
-def _tap(parser: ArgumentParser, options: Namespace) -> int:
+def _tap(options: Namespace) -> int:
     from acp_kit.tap.passing import tap
 
-    command = options.agent[1:] if options.agent[:1] == ["--"] else options.agent
-    if not command:
-        parser.error("write the command that starts the agent, after --")
     file: Path = options.to or Path(strftime(f"acp-%Y%m%d-%H%M%S-{os.getpid()}.jsonl"))
     if options.to is None:
         sys.stderr.write(f"acp-bindings tap: recording to {file.absolute()}\n")
-    return tap(command, file)
+    return tap(options.command, file)
 
 
 def _show(options: Namespace) -> int:
@@ -90,5 +86,5 @@ def _read_recording(path: str) -> tuple[str, list[Recorded]]:
     """Return the name of a recording, and its lines."""
     try:
         return Path(path).name, read_recording(path)
-    except (OSError, ValueError) as error:
+    except ValueError as error:
         raise ArgumentTypeError(str(error)) from error

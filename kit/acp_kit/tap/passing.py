@@ -15,6 +15,7 @@ from threading import Thread
 from types import FrameType
 from typing import IO
 
+from acp_kit.common.command_line import explain_start
 from acp_kit.recording.file_format import Direction
 from acp_kit.tap.recorder import Recorder
 
@@ -46,7 +47,7 @@ def tap(command: Sequence[str], file: Path) -> int:
     try:
         agent = _start(command)
     except OSError as error:
-        sys.stderr.write(f"acp-bindings tap: {command[0]} can't be started: {error}\n")
+        sys.stderr.write(f"acp-bindings tap: {explain_start(error, command)}\n")
         recorder.close()
         return 127
     assert agent.stdin

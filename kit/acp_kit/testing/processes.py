@@ -11,7 +11,7 @@ import signal
 import socket
 import subprocess
 import sys
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from asyncio.subprocess import DEVNULL, PIPE, Process, create_subprocess_exec
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, closing, redirect_stdout, suppress
@@ -20,6 +20,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from acp_kit.common.command_line import CommandParser
 from acp_kit.common.sequences import check_sequence
 from acp_kit.testing import relay
 from acp_kit.testing.agent import ScriptedAgent
@@ -137,15 +138,15 @@ def _program(folder: Path, token: str, command: list[str]) -> str:
     return str(program)
 
 
-def add_agent(parser: ArgumentParser) -> None:
+def add_agent(parser: CommandParser) -> None:
     """Add the arguments of `agent`, and set `run`."""
-    parser.add_argument("file", metavar="script", help="a Python file with `agent = ScriptedAgent(...)`")
+    parser.add_argument("file", metavar="SCRIPT", help="a Python file with `agent = ScriptedAgent(...)`")
     parser.set_defaults(run=partial(_run, _load))
 
 
-def add_replay(parser: ArgumentParser) -> None:
+def add_replay(parser: CommandParser) -> None:
     """Add the arguments of `replay`, and set `run`."""
-    parser.add_argument("file", help="a recording, such as one of `acp-bindings tap`")
+    parser.add_argument("file", metavar="FILE", help="a recording, such as one of `acp-bindings tap`")
     parser.set_defaults(run=partial(_run, Replay))
 
 
@@ -165,7 +166,7 @@ def _run(load: Callable[[str], ScriptedAgent | Replay], options: Namespace) -> i
         with redirect_stdout(sys.stderr):  # stdout is for messages
             agent = load(options.file)
             code = asyncio.run(_serve_stdio(agent))
-    except (OSError, ValueError) as error:
+    except ValueError as error:
         sys.stderr.write(f"acp-bindings: {error}\n")
         return 2
     sys.stderr.write(f"acp-bindings: at the end, {agent.where}\n")

@@ -4,34 +4,31 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from argparse import REMAINDER, ArgumentParser, Namespace
+import sys
+from argparse import Namespace
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
-from functools import partial
 
 from acp_bindings import v1, v2_draft as v2
+from acp_kit.common.command_line import CommandParser, explain
 from acp_kit.versions.factory import as_v2
 from acp_runtime import ProcessInfo
 
 _NOT_STARTED = 127
 
 
-def add_bridge(parser: ArgumentParser) -> None:
+def add_bridge(parser: CommandParser) -> None:
     """Add the arguments of `bridge`, and set `run`."""
-    parser.usage = f"{parser.prog} -- CMD ..."
     parser.description = (
         "Serve an agent of version 1 to clients of the draft of version 2: in the client's settings, write this "
         "command before the agent's. The guide two-versions.md says what is translated."
     )
-    parser.add_argument("agent", nargs=REMAINDER, metavar="CMD ...", help="the command that starts the agent")
-    parser.set_defaults(run=partial(_run, parser))
+    parser.add_command("the command that starts the agent")
+    parser.set_defaults(run=_run)
 
 
-def _run(parser: ArgumentParser, options: Namespace) -> int:
-    command = options.agent[1:] if options.agent[:1] == ["--"] else options.agent
-    if not command:
-        parser.error("write the command that starts the agent, after --")
-    code = asyncio.run(_Bridge(command).serve())
+def _run(options: Namespace) -> int:
+    code = asyncio.run(_Bridge(options.command).serve())
     if code < 0:
         signal.raise_signal(-code)
     return code
@@ -71,7 +68,8 @@ class _Bridge:
                     yield agent
                 finally:
                     watching.cancel()
-        except OSError:
+        except OSError as error:
+            sys.stderr.write(f"acp-bindings bridge: {explain(error)}\n")
             self._exit_code = _NOT_STARTED
             self._has_ended.set()
             raise

@@ -94,7 +94,8 @@ class ProtocolState:
     def record_own(self, message: Any) -> None:
         """Compare what this side advertises with what it implements, once. Log the methods where these differ.
 
-        Those that are implemented and not advertised are logged once for each class.
+        Those that are implemented and not advertised are logged once for each class. A capability that is false in
+        the message was not forgotten.
         """
         self._incoming.clear()
         self._incoming_results.clear()
@@ -111,9 +112,13 @@ class ProtocolState:
             is_optional = self.profile.protocol_version == 1  # version 2 requires `auth/login` and `auth/logout` anyway
             if logins and is_optional and all((as_object(login) or {}).get("type") == "terminal" for login in logins):
                 continue  # the client runs these itself
-            is_advertised = _is_advertised(advertised, method.capability.split("."))
-            if is_advertised != self.side.overrides(self.handler, method):
-                (missing if is_advertised else unused).append(method.wire)
+            steps = method.capability.split(".")
+            overrides = self.side.overrides(self.handler, method)
+            is_advertised = _is_advertised(advertised, steps)
+            if is_advertised and not overrides:
+                missing.append(method.wire)
+            elif overrides and not is_advertised and _value_at(advertised, steps) is not False:
+                unused.append(method.wire)
         cls: type[Any] = self.handler.__class__
         if missing:
             text = "%s advertises methods that it does not implement, and peers will call them: %s"
@@ -378,7 +383,13 @@ def version_in(message: Mapping[str, Any], name: str) -> int | None:
 
 def _is_advertised(message: Mapping[str, Any], steps: Sequence[str]) -> bool:
     """Return whether a message has a capability: true, an object, or a list that isn't empty."""
+    value = _value_at(message, steps)
+    return value is True or as_object(value) is not None or bool(as_array(value))
+
+
+def _value_at(message: Mapping[str, Any], steps: Sequence[str]) -> Any:
+    """Return the value at a path in a message; None if there is none."""
     value: Any = message
     for step in steps:
         value = (as_object(value) or {}).get(step)
-    return value is True or as_object(value) is not None or bool(as_array(value))
+    return value

@@ -86,7 +86,7 @@ def test_prompt_args_are_the_last_arguments(tmp_path: Path, capsys: pytest.Captu
 
 def test_a_client_that_does_not_exist_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check-client", "--", "no-such-client", "{agent}"]) == 2
-    assert "No such file or directory: 'no-such-client'" in capsys.readouterr().err
+    assert "Can't start 'no-such-client': No such file or directory" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -56,7 +56,7 @@ def test_an_agent_starts_before_the_runtime_is_imported() -> None:
 def test_an_agent_that_can_not_be_started_is_an_error(file: Path) -> None:
     done = subprocess.run(tap_command(file, "no-such-agent"), capture_output=True, check=False, timeout=SECONDS)
     assert done.returncode == 127
-    assert b"acp-bindings tap: no-such-agent can't be started: " in done.stderr
+    assert b"acp-bindings tap: Can't start 'no-such-agent': " in done.stderr
 
 
 def test_the_arguments_of_the_agent_are_its_own(file: Path) -> None:
@@ -66,7 +66,7 @@ def test_the_arguments_of_the_agent_are_its_own(file: Path) -> None:
 
 
 def test_without_a_file_the_recording_has_a_name_of_its_own(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "acp_kit", "tap", *python("print('{}')")]
+    command = [sys.executable, "-m", "acp_kit", "tap", "--", *python("print('{}')")]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=True, timeout=SECONDS)
     (file,) = tmp_path.glob("acp-*.jsonl")
     assert done.stderr.decode() == f"acp-bindings tap: recording to {file}\n"
@@ -76,13 +76,16 @@ def test_without_a_file_the_recording_has_a_name_of_its_own(tmp_path: Path) -> N
 def test_a_tap_without_an_agent_says_what_to_write(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["tap", "--"])
-    assert "write the command that starts the agent, after --" in capsys.readouterr().err
+    assert "[options] -- CMD ...\n" in capsys.readouterr().err
 
 
 def test_a_recording_that_can_not_be_written_is_an_error_before_the_start(tmp_path: Path) -> None:
     done = run(tmp_path / "missing" / "acp.jsonl", "print('started')")
     assert (done.returncode, done.stdout) == (2, b"")
-    assert b"acp-bindings: [Errno 2] No such file" in done.stderr
+    problem = (
+        f"acp-bindings tap: {str(tmp_path / 'missing' / 'acp.jsonl')!r}: No such file or directory. Create the folder"
+    )
+    assert problem.encode() in done.stderr
 
 
 @_POSIX

@@ -183,7 +183,6 @@ def test_a_file_that_can_not_be_shown_is_an_error(
     command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "text").write_text("no recording\n")
-    for name, problem in (("missing", "No such file or directory"), ("text", "is not a recording")):
-        with pytest.raises(SystemExit, match="2"):
-            main([command, str(tmp_path / name)])
-        assert problem in capsys.readouterr().err
+    with pytest.raises(SystemExit, match="2"):
+        main([command, str(tmp_path / "text")])
+    assert "is not a recording" in capsys.readouterr().err

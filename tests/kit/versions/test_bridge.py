@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import subprocess
 import sys
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -19,10 +20,10 @@ pytestmark = pytest.mark.slow
 
 
 @contextmanager
-def bridge(*agent: str) -> Generator[tuple[Gateway, str]]:
+def bridge(*agent: str, stderr: int | None = None) -> Generator[tuple[Gateway, str]]:
     """Start a bridge. Yield it, and the marker of its processes."""
     with marked() as marker:
-        started = Gateway(marker, "-m", "acp_kit", "bridge", "--", *agent)
+        started = Gateway(marker, "-m", "acp_kit", "bridge", "--", *agent, stderr=stderr)
         with started.process:
             yield started, marker
             started.process.kill()
@@ -61,9 +62,14 @@ def test_it_ends_with_the_exit_code_of_an_agent_that_ends_first() -> None:
 
 
 def test_an_agent_that_can_not_be_started_is_127() -> None:
-    with bridge("/no/such/agent") as (started, _):
+    with bridge("/no/such/agent", stderr=subprocess.PIPE) as (started, _):
         assert started.call("initialize", INITIALIZE)["error"]["code"] == -32603
         assert started.process.wait(20) == 127
+        assert started.process.stderr is not None
+        problem = (
+            "acp-bindings bridge: Can't start the agent '/no/such/agent': No such file or directory. Check the path."
+        )
+        assert problem in started.process.stderr.read().decode().splitlines()
 
 
 def test_a_command_is_needed() -> None:

@@ -82,6 +82,23 @@ async def test_rule_30_methods_that_are_implemented_and_not_advertised_are_logge
     assert "session/load" in caplog.text
 
 
+async def test_rule_30_a_method_whose_capability_is_false_in_the_message_is_not_logged(
+    link: Link, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Declining(PlainAgent):
+        async def initialize(self, request: Any, /) -> Any:
+            response = await super().initialize(request)
+            acp = import_module("acp_bindings.v1")
+            return response.model_copy(update={"agent_capabilities": acp.AgentCapabilities(load_session=False)})
+
+        async def session_load(self, request: Any, /) -> Any:
+            raise AssertionError
+
+    async with serving(link, Declining):
+        pass
+    assert caplog.records == []
+
+
 async def test_a_client_that_advertises_methods_it_does_not_implement_is_logged_once(
     link: Link, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -19,13 +19,15 @@ class Gateway:
     Args:
         marker: the variable in its environment that marks its processes.
         arguments: the arguments of Python.
+        stderr: where its stderr goes, as for `subprocess.Popen`.
     """
 
-    def __init__(self, marker: str, *arguments: str) -> None:
+    def __init__(self, marker: str, *arguments: str, stderr: int | None = None) -> None:
         self.process = subprocess.Popen(
             [sys.executable, *arguments],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
+            stderr=stderr,
             env={marker: "1"},
         )
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from argparse import ArgumentTypeError, Namespace
 from collections.abc import Callable
 
+from acp_kit.common.command_line import CommandParser
 from acp_kit.remote.arguments import TOKEN_HELP, matching, read_secret, set_run
 
 
-def add_connect(parser: ArgumentParser) -> None:
+def add_connect(parser: CommandParser) -> None:
     """Add the arguments of the command, and set `run`."""
     url = matching(
         r"(?i:wss?|https?)://[^/?#].*", "a URL such as wss://example.org/acp, with ws:, wss:, http: or https:"
@@ -22,7 +23,7 @@ def add_connect(parser: ArgumentParser) -> None:
         type=_pair(":", "'Name: value'", str),
         action="append",
         default=[],
-        metavar="'NAME: VALUE'",
+        metavar="NAME:VALUE",
         help="a header to send with each HTTP request; other users of this machine may see it in the list of processes",
     )
     parser.add_argument(

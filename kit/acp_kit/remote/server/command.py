@@ -6,7 +6,7 @@ import asyncio
 import logging
 import socket
 import sys
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from argparse import ArgumentTypeError, Namespace
 from contextlib import suppress
 from hmac import compare_digest
 from importlib import import_module
@@ -14,6 +14,7 @@ from inspect import isroutine
 from traceback import extract_tb
 from typing import TYPE_CHECKING, Any, get_type_hints
 
+from acp_kit.common.command_line import CommandParser, explain
 from acp_kit.remote.arguments import TOKEN_HELP, matching, read_secret, set_run
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ _logger = logging.getLogger(__name__)
 _LEVELS = ("critical", "error", "warning", "info", "debug")
 
 
-def add_serve(parser: ArgumentParser) -> None:
+def add_serve(parser: CommandParser) -> None:
     """Add the arguments of the command, and set `run`."""
     parser.add_argument(
         "agent",
@@ -32,10 +33,12 @@ def add_serve(parser: ArgumentParser) -> None:
         metavar="MODULE:AGENT",
         help="the agent: a subclass of a profile's Agent, or a function annotated to return one",
     )
-    parser.add_argument("--host", default="127.0.0.1", help="the address to listen on (127.0.0.1)")
-    parser.add_argument("--port", type=int, default=8000, help="the port to listen on; 0 for a free one (8000)")
+    parser.add_argument("--host", default="127.0.0.1", help="the address to listen on (default: 127.0.0.1)")
+    parser.add_argument(
+        "--port", type=int, default=8000, help="the port to listen on; 0 for a free one (default: 8000)"
+    )
     path = matching(r"/[^\s?#{}]*", "a path that begins with /, such as /acp")
-    parser.add_argument("--path", type=path, default="/acp", help="the path of the URL (/acp)")
+    parser.add_argument("--path", type=path, default="/acp", help="the path of the URL (default: /acp)")
     parser.add_argument(
         "--allow-host",
         dest="hosts",
@@ -45,7 +48,7 @@ def add_serve(parser: ArgumentParser) -> None:
         help="a name that clients use for this server, besides localhost",
     )
     parser.add_argument("--token-env", dest="token", type=read_secret, metavar="VARIABLE", help=TOKEN_HELP)
-    parser.add_argument("--log-level", choices=_LEVELS, default="info", help="what to log to stderr (info)")
+    parser.add_argument("--log-level", choices=_LEVELS, default="info", help="what to log to stderr (default: info)")
     set_run(parser, _serve)
 
 
@@ -79,7 +82,8 @@ def _serve(options: Namespace) -> int:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         listener = socket.create_server((options.host, options.port), family=family)
     except (OSError, OverflowError) as error:
-        sys.stderr.write(f"acp-bindings: can't listen on {options.host} port {options.port}: {error}\n")
+        reason = explain(error) if isinstance(error, OSError) else error
+        sys.stderr.write(f"acp-bindings serve: can't listen on {options.host} port {options.port}: {reason}\n")
         return 2
     sys.stderr.write(f"acp-bindings: serves http://{host}:{listener.getsockname()[1]}{options.path}\n")
     with listener, suppress(KeyboardInterrupt, asyncio.CancelledError):  # a second Ctrl-C

@@ -1,0 +1,1 @@
+"""The command `ask`: one prompt to an agent."""

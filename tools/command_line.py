@@ -1,0 +1,63 @@
+"""Writes docs/reference/command-line.md from the parsers of the commands: `make command-line`."""
+
+from __future__ import annotations
+
+from argparse import Action
+from collections.abc import Iterator
+
+from acp_kit.__main__ import parsers
+from acp_kit.common.command_line import CommandParser
+from tools.paths import ROOT
+
+PAGE = ROOT / "docs" / "reference" / "command-line.md"
+_HEAD = """\
+<!-- Written by `make command-line`. Do not edit. -->
+# The command line
+
+`acp-bindings COMMAND --help` prints what this page says. `acp-bindings --version` prints the version of the package.
+The words after `--` are the command of an agent or a client, with its arguments. An argument that is wrong, or a file
+that can't be read or written, gives the exit code 2.
+"""
+
+
+def page() -> str:
+    """Return the page."""
+    _, commands = parsers()
+    return "\n".join([_HEAD, *(line for name, parser in commands.items() for line in _section(name, parser))])
+
+
+def _section(name: str, parser: CommandParser) -> Iterator[str]:
+    yield f"## {name}\n"
+    yield f"{parser.description}\n"
+    yield _block(parser.usage or _usage(parser))
+    yield "| argument | meaning |\n|---|---|"
+    for argument in parser.arguments:
+        if "--help" not in argument.option_strings:
+            yield f"| `{_spelling(argument)}` | {argument.help} |"
+    yield ""
+    if parser.epilog:
+        yield _block(parser.epilog) if "\n" in parser.epilog else f"{parser.epilog}\n"
+
+
+def _block(text: str) -> str:
+    return f"```text\n{text.strip()}\n```\n"
+
+
+def _usage(parser: CommandParser) -> str:
+    positional = [_value(argument) for argument in parser.arguments if not argument.option_strings]
+    return " ".join([parser.prog, "[options]", *positional])
+
+
+def _spelling(argument: Action) -> str:
+    value = [] if argument.nargs == 0 else [_value(argument)]
+    return " ".join([*argument.option_strings, *value])
+
+
+def _value(argument: Action) -> str:
+    if argument.metavar is None and argument.choices is not None:
+        return "/".join(map(str, argument.choices))
+    return str(argument.metavar or argument.dest.upper())
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), "utf-8")
