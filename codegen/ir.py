@@ -97,12 +97,14 @@ class Member:
 
     Attributes:
         doc: what the schema says about this member of the union, not about its definition.
+        deprecated: whether this member is deprecated, not its definition.
     """
 
     name: str
     label: str
     tag: str | None = None
     doc: str = field(default="", compare=False)
+    deprecated: bool = False
 
 
 @dataclass(frozen=True)

@@ -158,7 +158,7 @@ def _read_folder(folder: Path, label: str, checkout: Path | None = None, table: 
 def _read_schema(source: Pinned, facts: MethodFacts | None, renames: tuple[Rename, ...], table: Table | None) -> Schema:
     profile = source.profile
     with name_in_errors(profile):
-        schema = read_schema(source.schema, None if facts else profile.facts, table)
+        schema = read_schema(source.schema, None if facts else profile.facts, table, checked=False)
         if facts:
             schema = facts.add_to(schema, profile.facts)
         return keep_old_names(schema, profile.name, renames)
