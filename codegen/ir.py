@@ -114,6 +114,7 @@ class Union:
     Attributes:
         tag: the Python name of the field that tells them apart; None if there is no such field.
         exclusive: whether exactly one member must match (`oneOf`).
+        base: the union whose members its members derive from.
     """
 
     name: str
@@ -122,6 +123,7 @@ class Union:
     members: tuple[Member, ...]
     tag: str | None = None
     exclusive: bool = False
+    base: str | None = None
     deprecated: bool = False
 
     @property

@@ -198,7 +198,7 @@ class _Reader:
         wrapped = self.resolve(base)
         if isinstance(wrapped, Union):
             members = tuple(self._derive_member(name, member, pointer, doc, fields) for member in wrapped.members)
-            return Union(name, pointer, doc, members, wrapped.tag, wrapped.exclusive)
+            return Union(name, pointer, doc, members, wrapped.tag, wrapped.exclusive, base)
         if isinstance(wrapped, Alias):
             raise SchemaError(pointer, f"There is no rule for adding properties to {base}, which is not an object.")
         self._check_no_field_twice(wrapped, fields, pointer)

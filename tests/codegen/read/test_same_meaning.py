@@ -50,6 +50,17 @@ def with_enum_as_tag(member: Schema) -> Schema:
     return {**member, "properties": {"type": {"type": "string", "enum": [value]}}}
 
 
+def with_message(definition: str, **properties: Schema) -> Schema:
+    """Return the usual schema, in which properties of a message are written differently."""
+    schema = with_block({"anyOf": MEMBERS})
+    schema["$defs"][definition] = model(schema["$defs"][definition]["required"], **properties)
+    return schema
+
+
+def with_request(**properties: Schema) -> Schema:
+    return with_message("ClientRequest", **ENVELOPE["$defs"]["ClientRequest"]["properties"] | properties)
+
+
 ENVELOPE = with_block({"anyOf": MEMBERS})
 MAYBE_TEXT: Schema = {"anyOf": [ref("Text"), NULL]}
 # What is written differently, and what upstream writes.
@@ -79,6 +90,12 @@ SAME: dict[str, tuple[Schema, Schema]] = {
         with_value({"type": ["string", "null"]}),
     ),
     "a union of one": (with_value({"anyOf": [ref("Text")]}), with_value(ref("Text"))),
+    "a message's reference without allOf": (with_request(id=ref("RequestId")), ENVELOPE),
+    "a message's union of one": (with_request(id={"anyOf": [ref("RequestId")]}), ENVELOPE),
+    "a message's null first": (
+        with_request(params={"anyOf": [NULL, ref("NewSessionRequest"), ref("ExtRequest")]}),
+        with_request(params={"anyOf": [ref("NewSessionRequest"), ref("ExtRequest"), NULL]}),
+    ),
     "the schema's own address": (ENVELOPE | {"$id": "https://example.com/schema.json"}, ENVELOPE),
 }
 
