@@ -25,7 +25,7 @@ def run(options: argparse.Namespace) -> int:
     """Compare two sides, and print the report.
 
     Returns:
-        The exit code. 2 if an accepted finding no longer exists. 1 if a finding reaches the `--fail-on` threshold, or
+        The exit code. 2 if an accepted finding no longer exists, or the stable profile can't be read. 1 if a finding reaches the `--fail-on` threshold, or
         user code fails and no finding predicts it. Otherwise, and with `--fail-on never`, 0.
 
     Raises:
@@ -43,6 +43,9 @@ def run(options: argparse.Namespace) -> int:
         stale = ", ".join(report.stale)
         sentence = f"{ACCEPTED} accepts {stale}, but no finding has this fingerprint. Remove the entry."
         print(f"codegen: {sentence}", file=sys.stderr)
+        return 2
+    if not report.has_stable:
+        print("codegen: The stable profile is not compared. The notes of the report say why.", file=sys.stderr)
         return 2
     threshold = _THRESHOLDS[options.fail_on]
     return int(threshold is not None and (report.severity >= threshold or bool(report.unpredicted)))

@@ -97,12 +97,14 @@ class Member:
 
     Attributes:
         doc: what the schema says about this member of the union, not about its definition.
+        deprecated: whether this member is deprecated, not its definition.
     """
 
     name: str
     label: str
     tag: str | None = None
     doc: str = field(default="", compare=False)
+    deprecated: bool = False
 
 
 @dataclass(frozen=True)
@@ -112,6 +114,7 @@ class Union:
     Attributes:
         tag: the Python name of the field that tells them apart; None if there is no such field.
         exclusive: whether exactly one member must match (`oneOf`).
+        base: the union whose members its members derive from.
     """
 
     name: str
@@ -120,6 +123,7 @@ class Union:
     members: tuple[Member, ...]
     tag: str | None = None
     exclusive: bool = False
+    base: str | None = None
     deprecated: bool = False
 
     @property

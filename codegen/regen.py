@@ -26,13 +26,14 @@ from codegen.read.vocabulary import canonicalise, check_vocabulary
 PACKAGE = "acp_bindings"
 
 
-def read_schema(raw: dict[str, Any], facts: str | None, table: Table | None = None) -> Schema:
+def read_schema(raw: dict[str, Any], facts: str | None, table: Table | None = None, *, checked: bool = True) -> Schema:
     """Return the intermediate representation of a JSON schema.
 
     Args:
         raw: the schema.
         facts: the name of its own tables in `methods.toml`, such as `v1_unstable`; None adds no facts.
         table: the content of `methods.toml`; by default it is read from the file.
+        checked: whether the schema must have every capability that `methods.toml` names.
     """
     raw = canonicalise(raw)
     check_vocabulary(raw)
@@ -40,7 +41,7 @@ def read_schema(raw: dict[str, Any], facts: str | None, table: Table | None = No
     fill_defaults(schema)
     schema.methods = read_methods(raw, read_messages(raw))
     schema.envelopes = find_envelopes(schema)
-    return attach_facts(schema, facts, table) if facts else schema
+    return attach_facts(schema, facts, table, checked=checked) if facts else schema
 
 
 def render(

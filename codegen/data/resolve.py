@@ -43,16 +43,20 @@ _NAME_IN_DESCRIPTION = re.compile(r"`([A-Za-z.]+)`")
 _OFFERED = "the other side is known to handle it"
 
 
-def attach_facts(schema: Schema, facts: str, table: Table | None = None) -> Schema:
-    """Return a schema with the facts of `methods.toml`. For the arguments, see `find_shared_properties`."""
+def attach_facts(schema: Schema, facts: str, table: Table | None = None, *, checked: bool = True) -> Schema:
+    """Return a schema with the facts of `methods.toml`. With `checked`, the schema must have every capability.
+
+    For the other arguments, see `find_shared_properties`.
+    """
     properties = find_shared_properties(facts, table)
     resolver = Resolver(schema, facts, properties)
     methods = [
-        resolver.resolve(method, find_entries(facts, method.side, method.wire, table)) for method in schema.methods
+        resolver.resolve(method, find_entries(facts, method.side, method.wire, table), checked=checked)
+        for method in schema.methods
     ]
     definitions = _mark_may_be_missing(schema, find_may_be_missing(facts, table))
     schema = replace(schema, definitions=definitions, methods=methods, properties=properties)
-    return attach_place_facts(schema, facts, find_place_entries(facts, table))
+    return attach_place_facts(schema, facts, find_place_entries(facts, table), checked=checked)
 
 
 def attach_place_facts(schema: Schema, facts: str, entries: dict[str, Entries], *, checked: bool = True) -> Schema:

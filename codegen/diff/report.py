@@ -50,6 +50,7 @@ class Report:
         stale: accepted fingerprints that no finding has.
         user_code: the result of checking user code; None if it wasn't checked.
         notes: sentences about what could not be read or isn't checked, and so wasn't compared.
+        unreadable: the names of profiles that could not be read, and so weren't compared.
     """
 
     base: str
@@ -60,6 +61,12 @@ class Report:
     stale: tuple[str, ...] = ()
     user_code: UserCode | None = None
     notes: tuple[str, ...] = ()
+    unreadable: tuple[str, ...] = ()
+
+    @property
+    def has_stable(self) -> bool:
+        """Whether the stable profile could be compared."""
+        return STABLE not in self.unreadable
 
     @property
     def unpredicted(self) -> tuple[Failure, ...]:
@@ -94,7 +101,9 @@ class Report:
 
     @property
     def bump(self) -> str:
-        """The part of this package's version to raise: `major`, `minor`, `patch` or `none`."""
+        """The part of this package's version to raise: `major`, `minor`, `patch`, `none`, or `unknown`."""
+        if not self.has_stable:
+            return "unknown"
         if any(finding.worst is Verdict.BREAKING for finding in self.stable):
             return "major"
         return "minor" if self.findings else "patch" if any(self.docs_only.values()) else "none"
@@ -112,7 +121,8 @@ def compare(base: Side, head: Side) -> Report:
     reasons = head.read_accepted()
     findings: list[Finding] = []
     docs: dict[str, int] = {}
-    names = sorted({*base.profiles, *head.profiles}.difference(base.unreadable, head.unreadable))
+    unreadable = (*base.unreadable, *head.unreadable)
+    names = sorted({*base.profiles, *head.profiles}.difference(unreadable))
     for name in names:
         in_profile, docs[name] = _compare_profile(name, base, head)
         findings += [
@@ -129,6 +139,7 @@ def compare(base: Side, head: Side) -> Report:
         profiles=tuple(names),
         stale=tuple(sorted(stale)),
         notes=(*base.notes, *head.notes, *_note_unchecked_keywords(base, head)),
+        unreadable=unreadable,
     )
 
 

@@ -26,7 +26,7 @@ from codegen.diff.method_facts import METHODS, MethodFacts
 from codegen.errors import SchemaError, SourceError
 from codegen.ir import Schema
 from codegen.pinned.pins import Pinned, load
-from codegen.pinned.profiles import PLACES, STABLE, find_files, name_in_errors
+from codegen.pinned.profiles import PLACES, find_files, name_in_errors
 from codegen.read.vocabulary import canonicalise
 from codegen.regen import read_schema
 from codegen.toml import Text, parse_toml, validate
@@ -118,7 +118,7 @@ def read_side(where: str, repository: Path, table: Table | None = None) -> Side:
 def _read_folder(folder: Path, label: str, checkout: Path | None = None, table: Table | None = None) -> Side:
     """Read a folder of schemas, with the facts and old names of a checkout, or of this codegen.
 
-    A profile that the generator can't read is left out, with a note, unless it is the stable one or the only one.
+    A profile that the generator can't read is left out, with a note, unless it is the only one.
     """
     try:
         if not find_files(folder):
@@ -137,7 +137,7 @@ def _read_folder(folder: Path, label: str, checkout: Path | None = None, table: 
                     source.profile.file, source.schema, _read_schema(source, facts, renames, table)
                 )
             except SchemaError as error:
-                if name == STABLE or len(sources) == 1:
+                if len(sources) == 1:
                     raise
                 unreadable[name] = f"{name} is not compared, because its schema in {label} can't be read: {error}"
         accepted = _content(folder / ACCEPTED)
@@ -158,7 +158,7 @@ def _read_folder(folder: Path, label: str, checkout: Path | None = None, table: 
 def _read_schema(source: Pinned, facts: MethodFacts | None, renames: tuple[Rename, ...], table: Table | None) -> Schema:
     profile = source.profile
     with name_in_errors(profile):
-        schema = read_schema(source.schema, None if facts else profile.facts, table)
+        schema = read_schema(source.schema, None if facts else profile.facts, table, checked=False)
         if facts:
             schema = facts.add_to(schema, profile.facts)
         return keep_old_names(schema, profile.name, renames)

@@ -6,6 +6,7 @@ import hashlib
 import json
 import re
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NotRequired
 
@@ -23,10 +24,25 @@ _RESTORE = "Restore the file with git, or run `make fetch` again."
 
 @dataclass(frozen=True)
 class Pinned:
-    """A profile, and its verified schema."""
+    """A profile, and the verified content of its schema."""
 
     profile: Profile
-    schema: dict[str, Any]
+    content: bytes
+
+    @cached_property
+    def schema(self) -> dict[str, Any]:
+        """The schema.
+
+        Raises:
+            FileError: the content isn't a schema.
+        """
+        try:
+            schema = parse_json(self.content)
+        except ValueError as error:
+            raise FileError("", f"Not JSON: {error}. {_RESTORE}", self.profile.file) from error
+        if not is_object(schema) or not is_object(schema.get("$defs")):
+            raise FileError("", f"Not an ACP schema: there are no `$defs`. {_RESTORE}", self.profile.file)
+        return schema
 
 
 class _Pin(TypedDict):
@@ -70,18 +86,8 @@ def load(folder: Path, *, pinned: bool) -> list[Pinned]:
             source=pin.get("source", pins["source"]),
             version=pin.get("version", pins["version"]),
         )
-        loaded.append(Pinned(profile, _read_schema(content, file)))
+        loaded.append(Pinned(profile, content))
     return loaded
-
-
-def _read_schema(content: bytes, file: str) -> dict[str, Any]:
-    try:
-        schema = parse_json(content)
-    except ValueError as error:
-        raise FileError("", f"Not JSON: {error}. {_RESTORE}", file) from error
-    if not is_object(schema) or not is_object(schema.get("$defs")):
-        raise FileError("", f"Not an ACP schema: there are no `$defs`. {_RESTORE}", file)
-    return schema
 
 
 def read_pins(path: Path) -> Pins:

@@ -15,7 +15,7 @@ from codegen.read.properties import read_property
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _TITLE = "Agent Client Protocol"
-_VERSION = {"type": "string", "enum": ["2.0"]}
+_VERSION = {"type": "string", "const": "2.0"}
 _SENDERS = ("Agent", "Client", "ProtocolLevel", "Proxy")
 # The titles of a message's parts, by how the message's title ends.
 _PARTS = {
@@ -23,6 +23,8 @@ _PARTS = {
     "BatchCall": ("Request", "Notification", "ProtocolLevelNotification"),
     "BatchResponse": ("Result", "Error"),
 }
+# The part that a batch need not have.
+_OPTIONAL_PART = "ProtocolLevelNotification"
 # Envelopes by their keys: the kind, the key of the payload, and the optional keys.
 _KINDS = {
     frozenset({"id", "method", "params"}): ("request", "params", {"params"}),
@@ -53,6 +55,7 @@ def read_messages(raw: dict[str, Any]) -> set[Payload]:
     """Read all messages of a schema. Batches contain the same messages, and are checked in the same way."""
     root = Node(raw, "")
     _expect(root, "$schema", _DIALECT)
+    root.take("$id", str, "")
     _expect(root, "title", _TITLE)
     definitions: dict[str, Any] = root.take("$defs", dict, {})
     payloads = {payload for message in root.take_list("anyOf") for payload in _read_message(message, definitions)}
@@ -71,7 +74,7 @@ def _read_message(node: Node, definitions: dict[str, Any]) -> Iterator[Payload]:
     properties = node.take_map("properties")
     version = properties.pop("jsonrpc", None)
     if version is None or version.schema != _VERSION:
-        raise node.error('Expected the property `jsonrpc` of a message, a string with the enum ["2.0"].')
+        raise node.error('Expected the property `jsonrpc` of a message, a string with the only value "2.0".')
     required: list[str] = node.take("required", list, [])
     members = node.take_list("anyOf")
     node.close()
@@ -81,7 +84,8 @@ def _read_message(node: Node, definitions: dict[str, Any]) -> Iterator[Payload]:
         for key, value in properties.items():
             read_property(key, Node(value.schema, value.pointer), key in required, definitions)
         yield from _find_payloads(node, sender, properties, set(required) - {"jsonrpc"})
-    elif [member.schema.get("title") for member in members] != list(_PARTS[ending]):
+    titles = [member.schema.get("title") for member in members]
+    if not properties and titles != [part for part in _PARTS[ending] if part in titles or part != _OPTIONAL_PART]:
         raise node.error(f"Expected the parts {', '.join(_PARTS[ending])}, in this order.", "anyOf")
     for member in members:
         yield from _read_part(member, sender, definitions)

@@ -16,7 +16,7 @@ from codegen.ir import Alias, Definition, Field, Member, Model, Schema, Union
 from codegen.names import is_class_name, pascal
 from codegen.nodes import REF_PREFIX, Node, is_array, is_object
 from codegen.read.docs import add_member_docs, take_title_and_description
-from codegen.read.properties import read_property
+from codegen.read.properties import read_forbidden, read_property
 from codegen.read.types import is_class, read_type
 from codegen.read.variants import Tag, Variant, find_constant, find_tag, read_variant, take_tag
 
@@ -186,8 +186,11 @@ class _Reader:
             raise variant.properties[key].error(f"The property {key!r} is described here and for the whole union.")
         unread = {**common, **variant.properties}
         return [
-            read_property(key, Node(node.schema, node.pointer), key in variant.required, self.raw)
-            for key, node in unread.items()
+            *(
+                read_property(key, Node(node.schema, node.pointer), key in variant.required, self.raw)
+                for key, node in unread.items()
+            ),
+            *(read_forbidden(key, variant.node) for key in variant.forbidden),
         ]
 
     def _derive(self, name: str, base: str, pointer: str, doc: str, fields: tuple[Field, ...]) -> Definition:
@@ -195,7 +198,7 @@ class _Reader:
         wrapped = self.resolve(base)
         if isinstance(wrapped, Union):
             members = tuple(self._derive_member(name, member, pointer, doc, fields) for member in wrapped.members)
-            return Union(name, pointer, doc, members, wrapped.tag, wrapped.exclusive)
+            return Union(name, pointer, doc, members, wrapped.tag, wrapped.exclusive, base)
         if isinstance(wrapped, Alias):
             raise SchemaError(pointer, f"There is no rule for adding properties to {base}, which is not an object.")
         self._check_no_field_twice(wrapped, fields, pointer)
@@ -235,7 +238,7 @@ class _Reader:
         )
 
     def _check_exclusive(self, union: Variant, tag: Tag, members: tuple[Member, ...]) -> None:
-        if tag.key is not None and any(member.tag is None for member in members):
+        if tag.key is not None and any(tag.key not in member.properties for member in union.nested):
             raise union.node.error("There is no rule for a tagged `oneOf` with a member that has no tag.", "oneOf")
         if tag.key is None and any(isinstance(self.definitions.get(member.name), Union) for member in members):
             raise union.node.error("There is no rule for `oneOf` over unions.", "oneOf")
@@ -263,20 +266,23 @@ class _Reader:
         adds_only_tag = not (shared or fields or member.properties or member.nested)
         if member.base and adds_only_tag and not tag_fields:
             self.resolve(member.base)
-            return Member(member.base, label, doc=member.doc)
-        if member.base and adds_only_tag and member.base == union + label:
-            self._add_tag(member.base, tag_fields, member.node)
-            return Member(member.base, label, value, member.doc)
-        definition = self._build(union + label, member, shared, (*fields, *tag_fields))
-        return Member(self._add(definition).name, label, value, member.doc)
+            name = member.base
+        elif member.base and adds_only_tag and member.base == union + label:
+            self._add_tag(member.base, tag_fields, member)
+            name = member.base
+        else:
+            name = self._add(self._build(union + label, member, shared, (*fields, *tag_fields))).name
+        return Member(name, label, value, member.doc, member.deprecated)
 
-    def _add_tag(self, name: str, tag_fields: tuple[Field, ...], node: Node) -> None:
-        """Add the tag to the definition that a member wraps, because both have the same name."""
+    def _add_tag(self, name: str, tag_fields: tuple[Field, ...], member: Variant) -> None:
+        """Add the tag and the description of a member to the definition that it wraps. Both have the same name."""
         definition = self.resolve(name)
         if self.references[name] != 1 or not isinstance(definition, Model):
-            raise node.error(f"The tag belongs to {name}, which is used without the tag elsewhere.")
-        self._check_no_field_twice(definition, tag_fields, node.pointer)
-        self.definitions[name] = replace(definition, fields=(*definition.fields, *tag_fields))
+            raise member.node.error(f"The tag belongs to {name}, which is used without the tag elsewhere.")
+        self._check_no_field_twice(definition, tag_fields, member.node.pointer)
+        new = [text for text in member.doc.split("\n\n") if text not in definition.doc]
+        doc = "\n\n".join(filter(None, (definition.doc, *new)))
+        self.definitions[name] = replace(definition, doc=doc, fields=(*definition.fields, *tag_fields))
 
 
 def _write_union_doc(union: Variant, members: tuple[Member, ...]) -> str:

@@ -9,7 +9,7 @@ from codegen.names import attribute_name
 from codegen.nodes import Node
 from codegen.read.docs import add_member_docs, take_title_and_description
 from codegen.read.types import read_type
-from codegen.types import Type
+from codegen.types import NULL, Type
 
 _DEFAULT_ON_ERROR = "x-deserialize-default-on-error"
 _DEFAULT_ON_NULL = "x-deserialize-default-on-null"
@@ -20,19 +20,15 @@ _EMPTY: dict[str, Any] = {"array": [], "map": {}}
 
 def read_property(wire: str, node: Node, required: bool, definitions: dict[str, Any]) -> Field:
     """Read one property with all its keywords."""
-    name = attribute_name(wire)
-    if name is None:
-        raise node.error(
-            f"The key {wire!r} has no Python name; expected camelCase that converts to snake_case and back."
-        )
+    name = _name(wire, node)
     doc = add_member_docs(take_title_and_description(node), node.schema)
     on_error = node.take_flag(_DEFAULT_ON_ERROR)
     on_null = node.take_flag(_DEFAULT_ON_NULL)
     skip_items = node.take_flag(_SKIP_INVALID_ITEMS)
-    has_default = "default" in node
     default: Any = node.take("default", object, None)
     type_ = read_type(node, definitions)
     node.close()
+    has_default = default is not None or ("default" in node and (required or not type_.nullable))
     _check_leniency(node, type_, required, on_error, on_null, skip_items, has_default)
     default = default if has_default or required else _EMPTY.get(type_.kind)
     markers = {
@@ -54,6 +50,20 @@ def read_property(wire: str, node: Node, required: bool, definitions: dict[str, 
     )
 
 
+def read_forbidden(wire: str, node: Node) -> Field:
+    """Return the field for a key that an object can't have. It is always missing, or null."""
+    return Field(wire, _name(wire, node), NULL, required=False, doc="The object doesn't have this key.")
+
+
+def _name(wire: str, node: Node) -> str:
+    name = attribute_name(wire)
+    if name is None:
+        raise node.error(
+            f"The key {wire!r} has no Python name; expected camelCase that converts to snake_case and back."
+        )
+    return name
+
+
 def _check_leniency(
     node: Node, type_: Type, required: bool, on_error: bool, on_null: bool, skip_items: bool, has_default: bool
 ) -> None:
@@ -63,8 +73,6 @@ def _check_leniency(
         raise node.error(
             "There is no rule for replacing null here; expected an array or a map that can't be null.", _DEFAULT_ON_NULL
         )
-    if has_default and node.schema["default"] is None:
-        raise node.error("There is no rule for a default of null, which upstream omits.", "default")
     if required and has_default:
         raise node.error("There is no rule for a required property with a default.", "default")
     if required and (on_error or on_null) and type_.kind != "array":

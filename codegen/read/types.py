@@ -15,6 +15,18 @@ from codegen.types import ANY, NULL, RANGES, Type, limited_type, union_of
 VARIANTS = ("anyOf", "oneOf")
 _STRING_FORMATS = ("date-time", "regex", "uri")
 _ENCODINGS = ("base64",)
+# The kind of the JSON values of a type or of a constant. Each value has one kind.
+_JSON_KINDS: dict[str | type, str] = {
+    "string": "string",
+    "integer": "number",
+    "number": "number",
+    "boolean": "boolean",
+    "array": "array",
+    "map": "object",
+    str: "string",
+    int: "number",
+    bool: "boolean",
+}
 
 
 def read_type(node: Node, definitions: dict[str, Any]) -> Type:
@@ -108,9 +120,25 @@ def read_annotated(node: Node, definitions: dict[str, Any]) -> Type:
 def _read_union(node: Node, definitions: dict[str, Any]) -> Type:
     """Read an inline union. Members keep upstream's order. Inline objects can't be members."""
     members = [member for keyword in VARIANTS for member in node.take_list(keyword)]
-    if ("oneOf" in node) != all("const" in member for member in members):
-        raise node.error("Expected `oneOf` if all members are constants, `anyOf` otherwise.")
-    return union_of(read_annotated(member, definitions) for member in members)
+    types = [read_annotated(member, definitions) for member in members]
+    if "oneOf" in node and not _are_disjoint(types):
+        raise node.error("Expected `anyOf`, or members that have no value in common, such as constants or null.")
+    return union_of(types)
+
+
+def _are_disjoint(types: list[Type]) -> bool:
+    """Return whether no value can be of two of these types."""
+    if NULL in types:
+        others = [type_ for type_ in types if type_ != NULL]
+        return len(others) == len(types) - 1 and not any(type_.nullable for type_ in others) and _are_disjoint(others)
+    # The kinds of JSON values; each constant is a kind of its own, unless a whole type has it.
+    whole = [_JSON_KINDS.get(type_.kind) for type_ in types if not type_.values]
+    constants = [constant for type_ in types for constant in type_.written_values]
+    of_constants = {_JSON_KINDS[type(value)] for type_ in types for value in type_.values}
+    kinds = [*whole, *constants]
+    return len(types) == 1 or (
+        len(set(kinds)) == len(kinds) and None not in whole and not of_constants.intersection(whole)
+    )
 
 
 def _take_constants(node: Node, kind: type[Any] | tuple[type[Any], ...]) -> Type | None:

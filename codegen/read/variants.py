@@ -7,7 +7,7 @@ from typing import Any
 
 from codegen.escaping import python_literal
 from codegen.ir import Field
-from codegen.nodes import Node
+from codegen.nodes import REF_PREFIX, Node
 from codegen.read.properties import read_property
 from codegen.read.types import VARIANTS, missing_definition_error
 from codegen.types import NULL, Type, union_of
@@ -21,9 +21,12 @@ class Variant:
         base: the definition that it refers to.
         nested: its members, if it is a union.
         exclusive: whether exactly one member must match (`oneOf`).
-        excluded: the schema in `not`.
+        forbidden: the keys that it can't have (`not` with `required`).
+        excluded: the schema in `not` that lists tags.
         is_open: whether it mentions unknown keys.
         discriminator: the property that `discriminator` names.
+        mapping: the definitions that `discriminator` names for tags.
+        deprecated: whether it is deprecated.
     """
 
     node: Node
@@ -34,9 +37,12 @@ class Variant:
     base: str | None
     nested: tuple[Variant, ...]
     exclusive: bool
+    forbidden: tuple[str, ...]
     excluded: Node | None
     is_open: bool
     discriminator: str | None
+    mapping: dict[str, str]
+    deprecated: bool
 
 
 @dataclass(frozen=True)
@@ -71,6 +77,9 @@ def read_variant(node: Node, definitions: dict[str, Any]) -> Variant:
         if key not in properties:
             raise node.error(f"The property {key!r} is required but not described.", "required")
     excluded = node.take_node("not") if "not" in node else None
+    forbidden: list[str] = excluded.take("required", list, []) if excluded else []
+    if excluded and set(excluded.schema) <= {"type", "required"} and len(forbidden) == 1:
+        excluded = None
     nested = tuple(read_variant(member, definitions) for keyword in VARIANTS for member in node.take_list(keyword))
     is_open = node.take_flag("unevaluatedProperties" if nested or base else "additionalProperties")
     if excluded and not is_open:
@@ -88,9 +97,12 @@ def read_variant(node: Node, definitions: dict[str, Any]) -> Variant:
         base=base,
         nested=nested,
         exclusive="oneOf" in node,
+        forbidden=() if excluded else tuple(forbidden),
         excluded=excluded,
         is_open=is_open,
         discriminator=discriminator.get("propertyName"),
+        mapping=discriminator.get("mapping", {}),
+        deprecated="deprecated" in node,
     )
 
 
@@ -106,8 +118,10 @@ def find_tag(union: Variant, shared: dict[str, Node]) -> Tag:
     beside = shared.get(key)
     if beside is not None and not any(_is_null(member, key) for member in union.nested):
         raise union.node.error(f"The tag {key!r} is described beside the members, but no member has null as its tag.")
-    if union.exclusive != (union.discriminator is not None):
-        raise union.node.error("Expected a `discriminator` beside a tagged `oneOf`, and none beside `anyOf`.")
+    for value, target in union.mapping.items():
+        bases = [member.base for member in union.nested if find_constant(member, key) == value]
+        if target.removeprefix(REF_PREFIX) not in bases:
+            raise union.node.error(f"No member with the tag {value!r} refers to {target}, as `mapping` says.")
     return Tag(key, tuple(known), beside)
 
 

@@ -2,7 +2,7 @@
 
 `canonicalise` changes nothing that the bindings check. Keywords that only annotate, and formats that the bindings don't
 check, become part of the description. Unsafe characters are escaped. `true`, the schema of any JSON, becomes an empty
-object.
+object, and an enum with one value a constant.
 
 `check_vocabulary` then stops the generator at unknown keywords and malformed values. The later passes only decide
 whether a keyword is allowed in its place.
@@ -60,6 +60,8 @@ def _canonicalise_object(schema: dict[str, Any]) -> dict[str, Any]:
     texts = [canonical.get("description", ""), *(escape_unsafe(text or "") for text in annotations.values())]
     if any(annotations.values()):
         canonical["description"] = "\n\n".join(filter(None, texts))
+    if is_array(values := canonical.get("enum")) and len(values) == 1 and "const" not in canonical:
+        canonical["const"] = canonical.pop("enum")[0]
     return canonical
 
 
@@ -138,13 +140,22 @@ def _is_names(value: Json) -> bool:
     return _is_list(value) and all(map(_is_text, value))
 
 
+def _is_mapping(discriminator: dict[str, Json]) -> bool:
+    mapping = discriminator.get("mapping", {})
+    return (
+        discriminator.keys() <= {"propertyName", "mapping"}
+        and is_object(mapping)
+        and all(map(_is_text, mapping.values()))
+    )
+
+
 def _shorten(value: Json) -> str:
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:60]}..."
 
 
 _RULES: tuple[tuple[tuple[str, ...], str, Check], ...] = (
-    (("$schema", "$ref", "title", "description", "format", "contentEncoding", "pattern"), "a string", _is_text),
+    (("$schema", "$id", "$ref", "title", "description", "format", "contentEncoding", "pattern"), "a string", _is_text),
     (("x-side", "x-method"), "a string", _is_text),
     (
         (
@@ -170,8 +181,8 @@ _RULES: tuple[tuple[tuple[str, ...], str, Check], ...] = (
     (("const", "default"), "a value", lambda value: True),
     (
         ("discriminator",),
-        "an object with only `propertyName`",
-        lambda value: is_object(value) and value.keys() == {"propertyName"} and _is_text(value["propertyName"]),
+        "an object with `propertyName` and perhaps a `mapping` of texts, and nothing else",
+        lambda value: is_object(value) and _is_text(value.get("propertyName")) and _is_mapping(value),
     ),
     (_SCHEMA, "a schema", lambda value: isinstance(value, dict)),
     (("additionalProperties",), "true or a schema", lambda value: value is True or is_object(value)),

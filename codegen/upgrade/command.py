@@ -20,6 +20,7 @@ from codegen.diff.render.sentences import count_noun
 from codegen.diff.report import compare
 from codegen.diff.sources import read_side
 from codegen.diff.user_code.check import check_user_code
+from codegen.errors import SourceError
 from codegen.files import read_files, replace_folders, replacing, write_files, write_output
 from codegen.regen import PACKAGE, encode_files, find_differing_files
 from codegen.toml import read_file
@@ -85,6 +86,8 @@ def _changes(schemas: Schemas) -> Changes:
     base = read_side(COMMIT, REPOSITORY)
     head = replace(read_side(str(schemas.head), REPOSITORY, table), label=f"{SCHEMA}/")
     report = compare(replace(base, label=git.branch(REPOSITORY)), head)
+    if not report.has_stable:
+        raise SourceError(" ".join(report.notes))
     if git.has(COMMIT, REPOSITORY, USER_CODE):
         report = check_user_code(USER_CODE, report, base, head, REPOSITORY)
     before = {name: read_file(REPOSITORY / name, name).decode("utf-8") for name in EDITED}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 from types import ModuleType
 from typing import Any
@@ -169,8 +170,11 @@ def test_descriptions_reach_the_docstrings(generate: Generate) -> None:
         "anyOf": [
             {"description": "Said aloud.", **tagged("type", "text", "Text")},
             {"title": "link", "description": "Points elsewhere.", **wraps("Link")},
+            {"description": "Own.\n\nNew.", "deprecated": True, **tagged("type", "file", "BlockFile")},
         ],
     }
-    package = generate({"Text": {"description": "Words.", **TEXT}, "Link": LINK, "Block": block})
+    own = {"Text": {"description": "Words.", **TEXT}, "BlockFile": {"description": "Own.", **LINK}}
+    package = generate({**own, "Link": LINK, "Block": block})
     assert package.Text.__doc__ == "Words."
     assert package.BlockText.__doc__ == "Said aloud."
+    assert inspect.getdoc(package.BlockFile) == "Own.\n\nNew.\n\nDeprecated."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from itertools import chain
@@ -17,6 +18,7 @@ from codegen.diff.verdict.rules import RULES
 from codegen.diff.verdict.verdicts import BREAKING, SAFE, Severity, Verdicts, breaks
 from codegen.escaping import one_line
 from codegen.ir import Definition, Field, Member, Method, Schema
+from codegen.read.vocabulary import DEPRECATED
 from codegen.regen import PACKAGE
 from codegen.types import Type
 
@@ -36,6 +38,7 @@ class Comparison:
         names: the names of the base's definitions in the head, without removed ones.
         gates: the new capabilities that parts of messages require, by the names of the parts: the definition of a
             union's member, `Definition.property` or `Enum.value`.
+        old_gates: the removed capabilities that parts of the base's messages required.
         kept_until: how long generated code keeps old names, by old and new name.
     """
 
@@ -54,6 +57,7 @@ class Comparison:
         self.old_reach = find_reach(self.old.schema)
         self.new_reach = find_reach(self.new.schema)
         self.gates = find_gates(self.old.schema, self.new.schema)
+        self.old_gates = find_gates(self.new.schema, self.old.schema)
         self.old_sender = Sender(self.old.schema, self.new.schema)
         self.new_sender = Sender(self.new.schema, self.old.schema)
 
@@ -193,9 +197,19 @@ class Comparison:
         return tuple(lines)
 
 
-def deprecation_texts(old: Definition | Field | Method, new: Definition | Field | Method) -> tuple[str, str]:
-    """Return the texts of a finding about what is deprecated."""
-    return "deprecated" if old.deprecated else "", "deprecated" if new.deprecated else ""
+def note_deprecation(
+    old: Definition | Field | Member | Method, new: Definition | Field | Member | Method
+) -> tuple[str, str]:
+    """Return the texts of a finding about what is deprecated now or no longer is, with what the description adds."""
+    if old.deprecated:
+        return "deprecated", ""
+    known = {DEPRECATED, *_split(old.doc)}
+    return "", " ".join(["deprecated:", *(text for text in _split(new.doc) if text not in known)]).removesuffix(":")
+
+
+def _split(text: str) -> list[str]:
+    """Return the sentences of a description."""
+    return [" ".join(sentence.split()) for sentence in re.split(r"(?<=[.!?])\s+|\n\s*\n", text.strip())]
 
 
 def join_same_place(findings: list[Finding]) -> list[Finding]:

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from codegen.diff.compare.comparison import Comparison, deprecation_texts
+from codegen.diff.compare.comparison import Comparison, note_deprecation
 from codegen.diff.compare.models import compare_models
 from codegen.diff.compare.pointers import resolve
-from codegen.diff.compare.types import compare_types
+from codegen.diff.compare.types import compare_types, find_deprecated_values
 from codegen.diff.compare.unions import compare_unions
 from codegen.diff.match import find_split_parts, structure_of
 from codegen.diff.verdict.rules import RULES
@@ -64,15 +64,16 @@ def _both_classes(comparison: Comparison, old: Definition, new: Definition) -> t
 def _compare(comparison: Comparison, old: Definition, new: Definition) -> None:
     if old.name != new.name and not _is_inline(old) and not _is_inline(new):
         _add_renamed(comparison, old, new)
-    if old.deprecated != new.deprecated and new.name not in {method.params for method in comparison.new.schema.methods}:
-        comparison.add("definition-deprecated", old, new, texts=deprecation_texts(old, new))
+    is_payload = new.name in {method.params for method in comparison.new.schema.methods}
+    if old.deprecated != new.deprecated and not is_payload:
+        comparison.add("definition-deprecated", old, new, texts=note_deprecation(old, new))
     if isinstance(old, Model) and isinstance(new, Model):
         compare_models(comparison, old, new)
     elif isinstance(old, Union) and isinstance(new, Union):
         compare_unions(comparison, old, new)
     elif isinstance(old, Alias) and isinstance(new, Alias):
         for change in compare_types(comparison, old.type, new.type):
-            gated = change.gated(comparison.gates.get(f"{new.name}.{change.after}", ""))
+            gated = change.gated(comparison, old.name, new.name)
             comparison.add(
                 gated.rule,
                 old,
@@ -82,6 +83,8 @@ def _compare(comparison: Comparison, old: Definition, new: Definition) -> None:
                 sent_texts=(change.before, change.after),
                 reading_code=f"value: {old.type.hint} = new  # new: {new.name}",
             )
+        for value, texts in find_deprecated_values(comparison, old.pointer, new.pointer):
+            comparison.add("enum-value-deprecated", old, new, subject=f"{new.name}:{value}", texts=texts)
     elif not _is_consequence(comparison, old, new):
         rule = "definition-kind-changed"
         comparison.add(

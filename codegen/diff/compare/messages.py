@@ -1,22 +1,24 @@
 """Compares the kinds of messages: the schemas at the schema's root, and the definitions of whole messages.
 
-No code is generated from them, so their JSON is compared, without descriptions and without the params and results of
-methods.
+No code is generated from them. Their properties are compared as types, without the params and results of methods.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from codegen.diff.compare.comparison import Comparison
+from codegen.diff.match import leniency
 from codegen.diff.sources import Snapshot
 from codegen.diff.verdict.findings import BOTH
-from codegen.nodes import REF_PREFIX, is_array, is_object
+from codegen.ir import Field
+from codegen.nodes import Node
+from codegen.read.properties import read_property
+from codegen.types import Type, union_of
 
-_DESCRIPTIVE = ("description", "x-docs-ignore")
-# Keywords whose values are lists in any order.
-_UNORDERED = ("required", "type")
+# The parts and the properties of a message: a text for each, by its name.
+Message = dict[str, str]
 
 
 def compare_messages(comparison: Comparison) -> None:
@@ -26,8 +28,8 @@ def compare_messages(comparison: Comparison) -> None:
     """
     old, new = _find_messages(comparison.old, comparison.names), _find_messages(comparison.new, {})
     for title in dict.fromkeys((*old, *new)):
-        old_pointer, before = old.get(title, ("", None))
-        new_pointer, after = new.get(title, ("", None))
+        old_pointer, before = old.get(title, ("", {}))
+        new_pointer, after = new.get(title, ("", {}))
         if before == after:
             continue
         change = "changed" if old_pointer and new_pointer else "removed" if old_pointer else "added"
@@ -37,36 +39,58 @@ def compare_messages(comparison: Comparison) -> None:
                 place=title,
                 pointers=(old_pointer, new_pointer),
                 subject=f"message {title}",
+                texts=(_show_difference(before, after), _show_difference(after, before))
+                if change == "changed"
+                else ("", ""),
                 flow=BOTH,
             )
 
 
-def _find_messages(side: Snapshot, names: Mapping[str, str]) -> dict[str, tuple[str, Any]]:
-    """Return the pointer and the comparable schema of each message. `names` are the new names of definitions."""
-    payloads = {REF_PREFIX + name for method in side.schema.methods for name in (method.params, method.result) if name}
-    messages = {message["title"]: (f"/anyOf/{index}", message) for index, message in enumerate(side.raw["anyOf"])}
-    definitions = side.raw["$defs"]
-    messages |= {name: (f"/$defs/{name}", definitions[name]) for name in definitions if name in side.schema.envelopes}
-    return {
-        title: (pointer, _make_comparable(schema, payloads, names)) for title, (pointer, schema) in messages.items()
+def _show_difference(message: Message, other: Message) -> str:
+    return ", ".join(text for name, text in message.items() if other.get(name) != text)
+
+
+def _find_messages(side: Snapshot, names: Mapping[str, str]) -> dict[str, tuple[str, Message]]:
+    """Return the pointer and the comparable form of each message. `names` are the new names of definitions."""
+    schema = side.schema
+    payloads = {name for method in schema.methods for name in (method.params, method.result) if name}
+    messages = {
+        message["title"]: (f"/anyOf/{index}", dict(_describe(Node(message, ""), side.raw["$defs"], payloads, names)))
+        for index, message in enumerate(side.raw["anyOf"])
     }
+    for name in side.raw["$defs"]:
+        if name in schema.envelopes:
+            fields = [field for model in schema.concrete_models(name) for field in schema.fields(model.name)]
+            messages[name] = (schema.definitions[name].pointer, dict(_describe_fields(fields, payloads, names)))
+    return messages
 
 
-def _make_comparable(schema: Any, payloads: set[str], names: Mapping[str, str]) -> Any:
-    """Return a schema without descriptions and methods' payloads, with unordered lists sorted."""
-    if is_object(schema):
-        comparable = {
-            key: _make_comparable(value, payloads, names) for key, value in schema.items() if key not in _DESCRIPTIVE
-        }
-        return comparable | {key: sorted(comparable[key]) for key in _UNORDERED if is_array(comparable.get(key))}
-    if is_array(schema):
-        return [_make_comparable(item, payloads, names) for item in schema if not _is_payload(item, payloads)]
-    if isinstance(schema, str) and schema.startswith(REF_PREFIX):
-        name = schema.removeprefix(REF_PREFIX)
-        return names.get(name, name)
-    return schema
+def _describe(
+    message: Node, definitions: dict[str, Any], payloads: Collection[str], names: Mapping[str, str]
+) -> Iterator[tuple[str, str]]:
+    """Yield the parts and the properties of a message at the schema's root, which may be a batch."""
+    if "items" in message:
+        yield "batch", "batch"
+        message = message.take_node("items")
+    for part in message.take_list("anyOf"):
+        title: str = part.schema["title"]
+        yield f"part {title}", f"part {title}"
+    required: list[Any] = message.take("required", list, [])
+    properties = message.take_map("properties").items()
+    yield from _describe_fields(
+        [read_property(key, node, key in required, definitions) for key, node in properties], payloads, names
+    )
 
 
-def _is_payload(schema: Any, payloads: set[str]) -> bool:
-    parts = (schema, *schema.get("allOf", ())) if is_object(schema) else ()
-    return any(part.get("$ref") in payloads for part in parts if is_object(part))
+def _describe_fields(
+    fields: list[Field], payloads: Collection[str], names: Mapping[str, str]
+) -> Iterator[tuple[str, str]]:
+    for field in fields:
+        kept = [part for part in _parts(field.type) if part.name not in payloads]
+        annotation = union_of(kept).renamed(names).annotation if kept else "payloads"
+        text = ", ".join((f"{field.wire}: {annotation}", *leniency(field)))
+        yield field.wire, text if field.required else f"{text} (optional)"
+
+
+def _parts(type_: Type) -> tuple[Type, ...]:
+    return type_.parts if type_.kind == "union" else (type_,)

@@ -11,15 +11,15 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
-from codegen.diff.compare.comparison import Comparison, deprecation_texts
-from codegen.diff.compare.places import find_changed_facts
+from codegen.diff.compare.comparison import Comparison, note_deprecation
+from codegen.diff.compare.places import find_capabilities, find_changed_facts
 from codegen.diff.compare.reach import combine_flows, method_flow
 from codegen.diff.match import pair
 from codegen.diff.method_facts import FACTS
 from codegen.diff.sources import Snapshot
 from codegen.diff.verdict.findings import BOTH
 from codegen.diff.verdict.rules import RULES
-from codegen.diff.verdict.verdicts import Verdicts
+from codegen.diff.verdict.verdicts import BREAKING, Verdicts
 from codegen.ir import Method, Schema
 from codegen.nodes import is_object
 
@@ -86,7 +86,11 @@ def compare_methods(comparison: Comparison) -> None:
     for method in removed:
         rule = _rule_for_removed(comparison, method)
         classes = _take_classes(comparison, method, comparison.old.schema, set(comparison.names))
-        verdicts = RULES[rule].verdicts.joined(RULES["definition-removed"].verdicts) if classes else None
+        verdicts = RULES[rule].verdicts
+        if classes:
+            verdicts = verdicts.joined(RULES["definition-removed"].verdicts)
+        if _is_unannounced(comparison, method):
+            verdicts = verdicts._replace(new_peer=BREAKING)
         _add_finding(comparison, rule, method, None, (_describe(method), ""), verdicts, classes)
     for method in added:
         rule = _rule_for_added(comparison, method)
@@ -150,7 +154,17 @@ def _same_method(comparison: Comparison, old: Method, new: Method) -> bool:
 def _rule_for_removed(comparison: Comparison, method: Method) -> str:
     if method.key in _by_key(comparison.new_unstable):
         return "method-left-stable"
-    return "method-removed-baseline" if method.baseline else "method-removed"
+    if method.baseline:
+        return "method-removed-baseline"
+    if _is_unannounced(comparison, method):
+        return "method-removed-unannounced"
+    return "method-removed" if method.result else "method-removed-notification"
+
+
+def _is_unannounced(comparison: Comparison, method: Method) -> bool:
+    """Return whether old peers may still call a removed method: a request without a capability that is gone, too."""
+    has_capability = method.capability in find_capabilities(comparison.new.schema, method.side)
+    return method.result is not None and (method.capability is None or has_capability)
 
 
 def _rule_for_added(comparison: Comparison, method: Method) -> str:
@@ -193,7 +207,7 @@ def _find_changed_facts(old: Method, new: Method) -> Iterator[tuple[str, tuple[s
     if old.baseline != new.baseline:
         yield "method-baseline-gained" if new.baseline else "method-baseline-lost", ("", "")
     if old.deprecated != new.deprecated:
-        yield "method-deprecated", deprecation_texts(old, new)
+        yield "method-deprecated", note_deprecation(old, new)
     old_facts, new_facts = dict(old.facts), dict(new.facts)
     for key in FACTS:
         before, after = old.entry.get(key), _drop_lost_names(key, old, new)

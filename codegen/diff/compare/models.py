@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
-from codegen.diff.compare.comparison import Comparison, deprecation_texts
+from codegen.diff.compare.comparison import Comparison, note_deprecation
 from codegen.diff.compare.places import show_gate
 from codegen.diff.compare.pointers import property_pointer
-from codegen.diff.compare.types import TypeChange, compare_types
+from codegen.diff.compare.types import TypeChange, compare_types, find_deprecated_values
 from codegen.diff.match import are_similar_names, leniency, meaning_of_field, pair
 from codegen.diff.verdict.rules import RULES
 from codegen.diff.verdict.verdicts import RISKY, SAFE, Verdicts
@@ -31,8 +31,9 @@ class ModelComparison:
         after: Field | None,
         texts: tuple[str, str] | None = None,
         verdicts: Verdicts | None = None,
+        part: str = "",
     ) -> None:
-        """Add a finding about a property."""
+        """Add a finding about a property, or about a part of its type."""
         comparison = self.comparison
         newest, oldest = after or before, before or after
         gate = comparison.gates.get(f"{self.new.name}.{after.wire}", "") if after and not before else ""
@@ -48,16 +49,20 @@ class ModelComparison:
             rule,
             self.old,
             self.new,
-            pointers=(
-                property_pointer(comparison.old.raw, self.old.pointer, before.wire) if before else "",
-                property_pointer(comparison.new.raw, self.new.pointer, after.wire) if after else "",
-            ),
-            subject=f"{self.new.name}.{newest.wire}",
+            pointers=self.find_pointers(before, after),
+            subject=f"{self.new.name}.{newest.wire}{part}",
             symbols=tuple(dict.fromkeys(python_names)),
             texts=texts or (_show_field(before), show_gate(_show_field(after), gate)),
             verdicts=verdicts,
             sent_texts=(before.wire if before and has_key else "", after.wire if after and has_key else ""),
             reading_code=_line_that_reads(self.old, before, after),
+        )
+
+    def find_pointers(self, before: Field | None, after: Field | None) -> tuple[str, str]:
+        """Return the pointers of a property on both sides."""
+        return (
+            property_pointer(self.comparison.old.raw, self.old.pointer, before.wire) if before else "",
+            property_pointer(self.comparison.new.raw, self.new.pointer, after.wire) if after else "",
         )
 
 
@@ -131,17 +136,24 @@ def _compare_fields(models: ModelComparison, old: Field, new: Field) -> None:
     """Compare one property."""
     if old.tag != new.tag:
         return  # compared with its union
-    gates = models.comparison.gates
-    for change in compare_types(models.comparison, old.type, new.type):
-        gated = change.gated(gates.get(f"{models.new.name}.{new.wire}.{change.after}", ""))
-        models.add(gated.rule, old, new, (gated.before, gated.after), _soften(gated, old, new))
+    comparison = models.comparison
+    default = _compare_defaults(old, new)
+    for change in compare_types(comparison, old.type, new.type):
+        gated = change.gated(comparison, f"{models.old.name}.{old.wire}", f"{models.new.name}.{new.wire}")
+        texts, verdicts = (gated.before, gated.after), _soften(gated, old, new)
+        if default and change.rule == "type-changed":  # one change of the property
+            texts, verdicts = (_show_field(old), _show_field(new)), verdicts.joined(default.verdicts)
+            default = None
+        models.add(gated.rule, old, new, texts, verdicts)
     if old.required != new.required:
         _compare_need(models, old, new)
-    elif not new.required:
-        _compare_defaults(models, old, new)
+    elif default:
+        models.add(default.rule, old, new, (default.before, default.after), default.verdicts)
     _compare_leniency(models, old, new)
     if old.deprecated != new.deprecated:
-        models.add("property-deprecated", old, new, deprecation_texts(old, new))
+        models.add("property-deprecated", old, new, note_deprecation(old, new))
+    for value, texts in find_deprecated_values(comparison, *models.find_pointers(old, new)):
+        models.add("enum-value-deprecated", old, new, texts, part=f":{value}")
 
 
 def _soften(change: TypeChange, old: Field, new: Field) -> Verdicts:
@@ -174,16 +186,17 @@ def _compare_need(models: ModelComparison, old: Field, new: Field) -> None:
     models.add(rule, old, new, verdicts=verdicts)
 
 
-def _compare_defaults(models: ModelComparison, old: Field, new: Field) -> None:
+def _compare_defaults(old: Field, new: Field) -> TypeChange | None:
+    """Return the change of an optional property's default; None if there is none."""
     before, after = _show_default(old), _show_default(new)
-    if before == after:
-        return
+    if before == after or old.required or new.required:
+        return None
     change = "added" if not before else "changed" if after else "removed"
     rule = f"property-default-{change}"
     verdicts = RULES[rule].verdicts
     if new.default is not None and change == "removed":
         verdicts = verdicts._replace(read=RISKY)
-    models.add(rule, old, new, (before, after), verdicts)
+    return TypeChange(rule, verdicts, before, after)
 
 
 def _show_default(field: Field) -> str:
@@ -205,7 +218,8 @@ def _name_keywords(markers: tuple[str, ...], others: tuple[str, ...]) -> str:
 
 
 def _show_field(field: Field | None) -> str:
-    """Return a property with its type; empty if there is none."""
+    """Return a property with its type and its default; empty if there is none."""
     if field is None:
         return ""
-    return f"{field.wire}: {field.type.annotation}{'' if field.required else ' (optional)'}"
+    default = f" = {_show_default(field)}" if field.has_default else ""
+    return f"{field.wire}: {field.type.annotation}{default}{'' if field.required or default else ' (optional)'}"

@@ -82,8 +82,9 @@ def find_gates(old: Schema, new: Schema) -> dict[str, str]:
     """Return the new capabilities without which nobody sends what is in a place, by the keys of the place.
 
     Old peers don't advertise these capabilities. A place that some message has without such a condition is left out.
+    With the sides exchanged, the capabilities are those that were removed, and that new peers don't advertise.
     """
-    known = {path for side in ADVERTISED_IN for path in _find_capabilities(old, side)}
+    known = {path for side in ADVERTISED_IN for path in find_capabilities(old, side)}
     gates: dict[str, set[str]] = {}
     places = Places(new)
     for method in new.methods:
@@ -102,5 +103,6 @@ def show_gate(text: str, gate: str) -> str:
     return f"{text}, needs {gate}" if gate else text
 
 
-def _find_capabilities(schema: Schema, side: str) -> list[str]:
-    return find_capability_paths(schema, ADVERTISED_IN[side], schema.properties.get(f"{side}_capabilities", ""))
+def find_capabilities(schema: Schema, side: str) -> list[str]:
+    """Return the capabilities that a side can advertise; none for methods that don't belong to one side."""
+    return find_capability_paths(schema, ADVERTISED_IN.get(side, ""), schema.properties.get(f"{side}_capabilities", ""))

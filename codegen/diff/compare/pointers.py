@@ -23,6 +23,17 @@ def resolve(raw: Any, pointer: str) -> Any:
     return raw
 
 
+def find_parts(raw: Any, pointer: str) -> dict[str, Member]:
+    """Return the described parts of the type at a pointer, such as the values of an enum, by constant or title."""
+    schema = resolve(raw, pointer)
+    parts = (part for keyword in _VARIANTS for part in (schema.get(keyword, ()) if is_object(schema) else ()))
+    named = {str(part.get("const", part.get("title", ""))): part for part in parts}
+    return {
+        name: Member(name, name, doc=part.get("description", ""), deprecated="deprecated" in part)
+        for name, part in named.items()
+    }
+
+
 def property_pointer(raw: Any, pointer: str, wire: str) -> str:
     """Return the pointer of an object's property. A union around the object may define it for all members."""
     parent = pointer
@@ -31,11 +42,6 @@ def property_pointer(raw: Any, pointer: str, wire: str) -> str:
         if keyword not in _VARIANTS:
             return pointer
     return f"{parent}/properties/{escape(wire)}"
-
-
-def is_derived(raw: Any, union: Union) -> bool:
-    """Return whether a union's members come from the union that it wraps."""
-    return member_pointer(raw, union, union.members[0]) == union.pointer
 
 
 def member_pointer(raw: Any, union: Union, member: Member | None) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from codegen.diff.verdict.findings import BOTH, NOWHERE, TO_AGENT, TO_CLIENT
-from codegen.ir import Definition, Method, Model, Schema
+from codegen.ir import Alias, Definition, Method, Model, Schema
 
 _TO = {"agent": TO_AGENT, "client": TO_CLIENT}
 _BACK = {"agent": TO_CLIENT, "client": TO_AGENT}
@@ -82,10 +82,11 @@ def find_reach(schema: Schema) -> Reach:
 
 def _edges(definition: Definition) -> Iterator[tuple[str, bool]]:
     """Yield the definitions that a definition refers to, and whether an invalid value of theirs makes it invalid."""
+    if not isinstance(definition, Alias) and definition.base:
+        yield definition.base, True
     if not isinstance(definition, Model):
         yield from ((name, True) for name in definition.type.names)
     else:
-        yield from [(definition.base, True)] if definition.base else []
         for field in definition.fields:
             is_strict = not LENIENT.intersection(field.markers)
             yield from ((name, is_strict) for name in field.type.names)

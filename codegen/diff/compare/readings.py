@@ -11,7 +11,6 @@ from functools import reduce
 from typing import Any
 
 from codegen.diff.compare.comparison import Comparison
-from codegen.diff.compare.pointers import is_derived
 from codegen.diff.compare.samples import make_samples
 from codegen.diff.sources import Snapshot
 from codegen.diff.verdict.verdicts import BREAKING, RISKY, Verdict, Verdicts, risks
@@ -94,7 +93,7 @@ def compare_readings(comparison: Comparison) -> None:
 def _find_choices(side: Snapshot, definition: Definition, names: Mapping[str, str]) -> Iterator[tuple[str, Choice]]:
     """Yield the unions of a definition after the property that they are in; empty if the definition is a union."""
     if isinstance(definition, Union):
-        if not is_derived(side.raw, definition):
+        if definition.base is None:
             yield "", make_choice(side.schema, definition, names)
         return
     types = {"": definition.type} if isinstance(definition, Alias) else {}

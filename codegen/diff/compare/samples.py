@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from codegen.diff.compare.reach import LENIENT
-from codegen.ir import Definition, Method, Model, Schema
+from codegen.ir import Definition, Method, Model, Schema, Union
 from codegen.types import Type
 from codegen.values import Samples, find_scalars, fits, python_source
 
@@ -117,6 +117,11 @@ class Sender:
         """Yield the definitions that a definition refers to, with functions that embed their values."""
         if not isinstance(definition, Model):
             yield from ((name, _embed_in_type(definition.type, name, embed)) for name in definition.type.names)
+            if isinstance(definition, Union) and definition.base:
+                model = next(self._schema.concrete_models(definition.name))
+                own = {field.wire for field in model.fields}
+                added = {key: value for key, value in self._smallest(Type("ref", model.name)).items() if key in own}
+                yield definition.base, lambda value: embed(value | added)
             return
         smallest = self._smallest(Type("ref", definition.name))
         if definition.base:

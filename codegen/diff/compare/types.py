@@ -6,14 +6,23 @@ from collections.abc import Collection, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
-from codegen.diff.compare.comparison import Comparison
+from codegen.diff.compare.comparison import Comparison, note_deprecation
 from codegen.diff.compare.places import show_gate
+from codegen.diff.compare.pointers import find_parts
 from codegen.diff.compare.samples import accepts_all
 from codegen.diff.verdict.rules import RULES
 from codegen.diff.verdict.verdicts import SAFE, Verdicts, breaks, risks
 from codegen.escaping import python_literal
 from codegen.ir import Alias, Schema
 from codegen.types import NULL, Enum, Type, union_of
+
+
+def find_deprecated_values(comparison: Comparison, old: str, new: str) -> Iterator[tuple[str, tuple[str, str]]]:
+    """Yield the parts of the types at these pointers that are deprecated now or no longer are, with both texts."""
+    before, after = find_parts(comparison.old.raw, old), find_parts(comparison.new.raw, new)
+    for name in before.keys() & after.keys():
+        if before[name].deprecated != after[name].deprecated:
+            yield name, note_deprecation(before[name], after[name])
 
 
 class TypeChange(NamedTuple):
@@ -24,11 +33,23 @@ class TypeChange(NamedTuple):
     before: str
     after: str
 
-    def gated(self, gate: str) -> TypeChange:
-        """Return the change of an enum, given the new capability that its new value requires."""
-        if not gate or not self.rule.endswith("-value-added"):
-            return self
-        return self._replace(verdicts=self.verdicts.gated(gate), after=show_gate(self.after, gate))
+    def gated(self, comparison: Comparison, old: str, new: str) -> TypeChange:
+        """Return the change, given the capability that the new or the removed value of an enum requires.
+
+        Args:
+            comparison: the comparison, which knows the capabilities.
+            old: the name of the enum in the base: a definition, or `Definition.property`.
+            new: its name in the head.
+        """
+        is_added, is_removed = self.rule.endswith("-value-added"), self.rule.endswith("-value-removed")
+        gate = comparison.gates.get(f"{new}.{self.after}", "") if is_added else ""
+        old_gate = comparison.old_gates.get(f"{old}.{self.before}", "") if is_removed else ""
+        return TypeChange(
+            self.rule,
+            self.verdicts.gated(gate, old_gate),
+            show_gate(self.before, old_gate),
+            show_gate(self.after, gate),
+        )
 
 
 def compare_types(comparison: Comparison, old: Type, new: Type) -> Iterator[TypeChange]:
@@ -44,15 +65,23 @@ def compare_types(comparison: Comparison, old: Type, new: Type) -> Iterator[Type
     after = _expand_aliases(comparison.new.schema, new, kept)
     before = sent.renamed(names)
     differ_in_null = before.nullable != after.nullable and not _is_null_or_any(before, after)
+    old_enum, new_enum = before.non_null.enum, after.non_null.enum
+    differs_otherwise = before.non_null.unlimited() != after.non_null.unlimited() and not (old_enum and new_enum)
+    if differ_in_null and differs_otherwise:
+        yield _compare_whole(comparison, sent, before, after, old, new)
+        return
     if differ_in_null:
         rule = "nullable-added" if after.nullable else "nullable-removed"
-        yield _change_by_rule(rule, old.annotation, new.annotation)
+        is_all = before.non_null == after.non_null
+        with_null, without = union_of([old, NULL]).annotation, old.non_null.annotation
+        yield _change_by_rule(
+            rule, old.annotation, new.annotation if is_all else with_null if after.nullable else without
+        )
     sent, before, after = sent.non_null, before.non_null, after.non_null
     if before == after:
         if not differ_in_null:
             yield _change_by_rule("type-respelled", old.annotation, new.annotation)
         return
-    old_enum, new_enum = before.enum, after.enum
     if not old_enum or not new_enum:
         yield _compare_whole(comparison, sent, before, after, old, new)
         return

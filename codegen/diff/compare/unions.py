@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from codegen.diff.compare.comparison import Comparison
+from codegen.diff.compare.comparison import Comparison, note_deprecation
 from codegen.diff.compare.places import show_gate
-from codegen.diff.compare.pointers import is_derived, member_pointer
+from codegen.diff.compare.pointers import member_pointer
 from codegen.diff.compare.readings import is_open_member, make_choice, rate_member
 from codegen.diff.match import meaning_of_field, pair
 from codegen.diff.verdict.findings import Renamed
@@ -35,6 +36,7 @@ class UnionComparison:
         """Add a finding about a member, or with `texts` about the whole union."""
         comparison, member = self.comparison, after or before
         gate = comparison.gates.get(after.name, "") if after and not before else ""
+        old_gate = comparison.old_gates.get(before.name, "") if before and not after else ""
         renamed = self._describe_rename(before, after) if rule == _RENAMED and before and after else None
         members = (after, before) if member else self._open_members()
         comparison.add(
@@ -46,8 +48,8 @@ class UnionComparison:
                 member_pointer(comparison.new.raw, self.new, after) if after or not before else "",
             ),
             subject=f"{self.new.name}:{member.tag or member.label}" if member else self.new.name,
-            verdicts=self._verdicts(rule, before, after, renamed).gated(gate),
-            texts=texts or (_show_member(before), show_gate(_show_member(after), gate)),
+            verdicts=self._verdicts(rule, before, after, renamed).gated(gate, old_gate),
+            texts=texts or (show_gate(_show_member(before), old_gate), show_gate(_show_member(after), gate)),
             symbols=comparison.python_names(self.new, self.old, *members),
             renamed=renamed,
             sent_texts=(before.tag or "" if before else "", after.tag or "" if after else ""),
@@ -63,7 +65,9 @@ class UnionComparison:
             verdicts = verdicts.with_old_name_kept()  # code names the class, not the tag
         old = make_choice(self.comparison.old.schema, self.old, {})
         new = make_choice(self.comparison.new.schema, self.new, {})
-        if rule not in _ABOUT_MESSAGES or not (old.has_fallback or new.has_fallback):
+        is_same = before and after and self.comparison.names.get(before.name) == after.name
+        is_about_messages = rule in _ABOUT_MESSAGES or (rule == _RENAMED and not is_same)
+        if not is_about_messages or not (old.has_fallback or new.has_fallback):
             return verdicts
         names = (before.name, after.name) if before and after else ("", "")
         return verdicts.wire(
@@ -97,9 +101,14 @@ class UnionComparison:
 
 
 def compare_unions(comparison: Comparison, old: Union, new: Union) -> None:
-    """Compare two unions. Unions whose members come from another union are skipped."""
+    """Compare two unions. If their members derive from those of other unions, only their names are compared."""
     unions = UnionComparison(comparison, old, new)
-    if is_derived(comparison.old.raw, old) and is_derived(comparison.new.raw, new):
+    if old.base and new.base:
+        members = {member.name: member for member in new.members}
+        for before in old.members:
+            after = members.get(comparison.names.get(before.name, ""))
+            if after and before.label != after.label:
+                unions.add(_RENAMED, before, after)
         return
     was_open, is_open = is_open_union(comparison.old.schema, old), is_open_union(comparison.new.schema, new)
     if was_open != is_open:
@@ -115,13 +124,20 @@ def compare_unions(comparison: Comparison, old: Union, new: Union) -> None:
 
 def _compare_members(unions: UnionComparison, was_open: bool, is_open: bool) -> None:
     comparison = unions.comparison
-    old, new = _by_key(comparison.old.schema, unions.old), _by_key(comparison.new.schema, unions.new)
+    old = _by_key(comparison.old.schema, unions.old, comparison.names)
+    new = _by_key(comparison.new.schema, unions.new, {})
     removed = {key: member for key, member in old.items() if key not in new}
     added = {key: member for key, member in new.items() if key not in old}
     contents = {key: _content_of(comparison.old.schema, member, comparison.names) for key, member in removed.items()}
     new_contents = {key: _content_of(comparison.new.schema, member, {}) for key, member in added.items()}
-    # Members with different tags or titles, but the same content, are the same, unless the content is empty.
-    renamed = pair(list(removed), list(added), lambda a, b: contents[a] == new_contents[b] != _EMPTY)
+
+    def are_same(before: str, after: str) -> bool:
+        """Return whether two members have the same content, unless it is empty, or the same title."""
+        has_title = not removed[before].tag and not added[after].tag
+        same_title = has_title and removed[before].label == added[after].label
+        return same_title or contents[before] == new_contents[after] != _EMPTY
+
+    renamed = pair(list(removed), list(added), are_same)
     for old_key, new_key in renamed.items():
         before, after = removed.pop(old_key), added.pop(new_key)
         unions.add("union-member-retagged" if before.tag or after.tag else _RENAMED, before, after)
@@ -129,6 +145,9 @@ def _compare_members(unions: UnionComparison, was_open: bool, is_open: bool) -> 
         unions.add(f"union-{'open' if was_open else 'closed'}-member-added", None, member)
     for member in removed.values():
         unions.add(f"union-{'open' if is_open else 'closed'}-member-removed", member, None)
+    for key in old:
+        if key in new and old[key].deprecated != new[key].deprecated:
+            unions.add("union-member-deprecated", old[key], new[key], note_deprecation(old[key], new[key]))
     old_order = [key for key in old if key in new]
     new_order = [key for key in new if key in old]
     for key in old_order:
@@ -139,10 +158,23 @@ def _compare_members(unions: UnionComparison, was_open: bool, is_open: bool) -> 
         unions.add("union-order-changed", texts=texts)
 
 
-def _by_key(schema: Schema, union: Union) -> dict[str, Member]:
-    """Return the members by tag or title, without the open member, which has its own rules."""
+def _by_key(schema: Schema, union: Union, names: Mapping[str, str]) -> dict[str, Member]:
+    """Return the members by tag, title or definition, without the open member, which has its own rules.
+
+    The title of a member that is a definition isn't visible in Python. `names` are the new names of definitions.
+    """
     kept = [member for member in union.members if not is_open_member(schema, member.name)] or union.members
-    return {member.tag or f"title {member.label}": member for member in kept}
+    return {_key_of(schema, member, names): member for member in kept}
+
+
+def _key_of(schema: Schema, member: Member, names: Mapping[str, str]) -> str:
+    if member.tag or _is_inline(schema, member):
+        return member.tag or f"title {member.label}"
+    return f"definition {names.get(member.name, member.name)}"
+
+
+def _is_inline(schema: Schema, member: Member) -> bool:
+    return schema.definitions[member.name].pointer != f"/$defs/{member.name}"
 
 
 def is_open_union(schema: Schema, union: Union) -> bool:
@@ -157,7 +189,7 @@ def is_open_union(schema: Schema, union: Union) -> bool:
 def _content_of(schema: Schema, member: Member, names: dict[str, str]) -> tuple[object, ...]:
     """Return the content of a member without its tag, in a form that can be compared."""
     definition = schema.definitions[member.name]
-    if not isinstance(definition, Model) or definition.pointer == f"/$defs/{definition.name}":
+    if not isinstance(definition, Model) or not _is_inline(schema, member):
         return (names.get(member.name, member.name),)
     base = names.get(definition.base, definition.base) if definition.base else ""
     own = [(field.wire, *meaning_of_field(field, names)) for field in definition.fields if field.tag is None]

@@ -9,6 +9,8 @@ from codegen.diff.verdict.verdicts import Verdict
 
 def write_headline(report: Report) -> str:
     """Say who has to act on changes of the stable profile."""
+    if not report.has_stable:
+        return "The stable profile is not compared, because it can't be read."
     changes = {
         role: sum(any(role in roles for roles in finding.todo) for finding in report.unread)
         for role in ("agents", "clients")
@@ -44,6 +46,7 @@ def write_conclusion(report: Report) -> str:
         "minor": "nothing stable breaks, but something is new",
         "patch": "only descriptions changed",
         "none": "nothing changed",
+        "unknown": "the stable profile can't be read",
     }
     bump = f"Recommended version bump: {report.bump}, because {why[report.bump]}."
     checked = report.user_code

@@ -144,6 +144,8 @@ class Finding:
     @property
     def sentence(self) -> str:
         """The rule's sentence. For a rename, it also says how certain it is, and how long the old name is kept."""
+        if self.rule.endswith("-deprecated"):
+            return "It is no longer deprecated." if self.before else "It is deprecated now."
         sentence = RULES[self.rule].sentence
         if not self.renamed:
             return sentence

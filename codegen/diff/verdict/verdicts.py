@@ -56,9 +56,10 @@ class Verdicts(NamedTuple):
         """Return the verdicts if Python code can still use a definition's old name."""
         return self._replace(build=SAFE, read=SAFE)
 
-    def gated(self, gate: str) -> Verdicts:
-        """Return the verdicts of something new, which no peer gets that doesn't advertise a new capability."""
-        return self._replace(old_peer=SAFE) if gate else self
+    def gated(self, gate: str, old_gate: str = "") -> Verdicts:
+        """Return the verdicts of something that no peer gets that doesn't advertise a new, or a removed, capability."""
+        gated = self._replace(old_peer=SAFE) if gate else self
+        return gated._replace(new_peer=SAFE) if old_gate else gated
 
     def softened(self, *, old_peer: bool, new_peer: bool) -> Verdicts:
         """Return the verdicts, at most risky for each kind of peer that tolerates invalid values."""

@@ -117,6 +117,19 @@ def test_what_needs_a_new_capability_is_safe_on_the_wire_and_the_report_names_it
     assert finding.refused == ("", "")
 
 
+@pytest.mark.parametrize(("old", "new", "gate"), GATED.values(), ids=GATED)
+def test_what_needed_a_removed_capability_breaks_no_messages_when_it_is_removed(
+    old: Schema, new: Schema, gate: str
+) -> None:
+    sides = [side_of_schemas(stable(part)) for part in (advertising("notices") | new, advertising() | old)]
+    (finding,) = (finding for finding in compare(*sides).findings if finding.rule == "union-closed-member-removed")
+    assert (finding.verdicts.old_peer, finding.verdicts.new_peer, finding.refused) == (SAFE, SAFE, ("", ""))
+    assert finding.before.endswith(f", needs {gate}")
+    kept = [side_of_schemas(stable(part)) for part in (advertising("notices") | new, advertising("notices") | old)]
+    (finding,) = (finding for finding in compare(*kept).findings if finding.rule == "union-closed-member-removed")
+    assert finding.verdicts.new_peer is BREAKING
+
+
 def test_what_old_peers_may_have_advertised_breaks_them() -> None:
     old, new, _ = GATED["a member of a union"]
     finding = added(advertising("notices") | old, advertising("notices") | new)
@@ -148,6 +161,12 @@ def test_a_value_of_an_enum_can_need_a_capability() -> None:
     (finding,) = (finding for finding in findings if finding.rule == "enum-closed-value-added")
     assert finding.verdicts.old_peer is SAFE
     assert finding.after == "override, needs agentCapabilities.sessionCapabilities.systemPrompt.mode.override"
+    findings = compare(side_of_schemas(new), side_of_schemas(old)).findings
+    (finding,) = (finding for finding in findings if finding.rule == "enum-closed-value-removed")
+    assert (finding.verdicts.new_peer, finding.before) == (
+        SAFE,
+        "override, needs agentCapabilities.sessionCapabilities.systemPrompt.mode.override",
+    )
 
 
 def test_the_report_names_the_capability_of_a_new_property() -> None:

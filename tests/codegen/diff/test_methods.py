@@ -105,7 +105,10 @@ def test_a_renamed_method_without_an_entry_keeps_its_rank_and_facts() -> None:
 
 def test_empty_results_of_two_methods_are_not_one_renamed_definition() -> None:
     old, new = stable(MODE), stable(request("session/set_config_option", "Ask"))
-    assert {finding.rule for finding in findings_between(old, new)} == {"method-removed", "method-added-unannounced"}
+    assert {finding.rule for finding in findings_between(old, new)} == {
+        "method-removed-unannounced",
+        "method-added-unannounced",
+    }
 
 
 def test_a_check_of_a_part_that_the_schema_no_longer_has_is_lost() -> None:

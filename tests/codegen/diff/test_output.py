@@ -218,6 +218,22 @@ def test_an_unstable_schema_that_cannot_be_read_leaves_out_only_its_profile(
     assert "x-sides" in values["notes"][0]
 
 
+@pytest.mark.parametrize("which", ["base", "head"])
+@pytest.mark.parametrize("content", [b"<!doctype html>", GOOD.replace(b'"x-side"', b'"x-sides"', 1)])
+def test_a_stable_schema_that_cannot_be_read_leaves_out_only_its_profile_and_fails(
+    run: Run, folders: Path, which: str, content: bytes
+) -> None:
+    write(folders, BEFORE, AFTER, "v1/schema.unstable.json")
+    (folders / which / "v1/schema.json").write_bytes(content)
+    code, out, err = run("--format", "json")
+    values = json.loads(out)
+    assert (code, values["profiles"], values["bump"]) == (2, ["v1_unstable"], "unknown")
+    assert "v1 is not compared, because its schema in " in values["notes"][0]
+    assert values["findings"]
+    assert "The stable profile is not compared." in err
+    assert run()[1].startswith("**The stable profile is not compared, because it can't be read.**")
+
+
 def test_a_wrong_hash_an_empty_folder_and_a_file_give_one_error_line_each(run: Run, folders: Path) -> None:
     pins = {"source": "", "version": "1", "files": {"v1/schema.json": {"sha256": sha256(b"other")}}}
     (folders / "head/PINNED.json").write_text(json.dumps(pins))

@@ -63,9 +63,15 @@ def test_the_marked_lines_fail_with_the_findings_that_predict_them_and_no_others
 
 def test_a_failure_is_attached_to_the_finding_about_the_name_in_it(report: Report) -> None:
     subjects = {failure.source: finding.subject for finding in report.findings for failure in finding.failures}
-    assert subjects["from acp_bindings.v1 import SetModeRequest  # method-removed"] == "agent session/set_mode request"
-    assert subjects["from acp_bindings.v1 import SetModeResponse  # method-removed"] == "agent session/set_mode request"
-    assert subjects["await agent.session_set_mode()  # method-removed"] == "agent session/set_mode request"
+    assert (
+        subjects["from acp_bindings.v1 import SetModeRequest  # method-removed-unannounced"]
+        == "agent session/set_mode request"
+    )
+    assert (
+        subjects["from acp_bindings.v1 import SetModeResponse  # method-removed-unannounced"]
+        == "agent session/set_mode request"
+    )
+    assert subjects["await agent.session_set_mode()  # method-removed-unannounced"] == "agent session/set_mode request"
     assert subjects["assert_never(mood)  # enum-closed-value-added"] == "Mood"
 
 

@@ -32,12 +32,29 @@ UNIONS: dict[str, Case] = {
         "/$defs/Block/anyOf/1/not/anyOf/0",
         "one constant tag",
     ),
-    "a discriminator without a name": block(
-        "/discriminator", "only `propertyName`", discriminator={"propertyName": []}
-    ),
+    "a discriminator without a name": block("/discriminator", "`propertyName`", discriminator={"propertyName": []}),
     "a discriminator that no member has": block("/discriminator", "No member", discriminator={"propertyName": "kind"}),
-    "a oneOf with a tag and no discriminator": block("", "discriminator"),
-    "a oneOf of types": (changed(Kind={"oneOf": [STRING, {"type": "integer"}]}), "/$defs/Kind", "constants"),
+    "a mapping to another definition": block(
+        "", "refers to Holder", discriminator={"propertyName": "type", "mapping": {"a": "Holder"}}
+    ),
+    "a oneOf with a tag and a member that may have it": block(
+        "/oneOf", "no tag", oneOf=[A, {"title": "b", **wraps("Holder")}]
+    ),
+    "a oneOf of types with common values": (
+        changed(Kind={"oneOf": [STRING, {"type": "string", "const": "a"}]}),
+        "/$defs/Kind",
+        "no value in common",
+    ),
+    "a oneOf of null and what may be null": (
+        changed(Kind={"oneOf": [{"type": ["string", "null"]}, {"type": "null"}]}),
+        "/$defs/Kind",
+        "no value in common",
+    ),
+    "a oneOf of two definitions that aren't objects": (
+        changed(Kind={"oneOf": [ref("Sort"), ref("Other")]}, Sort=STRING, Other=STRING),
+        "/$defs/Kind",
+        "no value in common",
+    ),
     "anyOf beside oneOf": (at("/$defs/Kind", anyOf=[STRING]), "/$defs/Kind", "beside"),
     "a union of nothing": (changed(Kind={"anyOf": []}), "/$defs/Kind/anyOf", "Expected a list of different schemas"),
     "a property of both a member and the union": block(

@@ -35,7 +35,10 @@ class HttpHeader(Model):
 
 
 class McpServerHttp(Model):
-    """HTTP transport configuration for MCP."""
+    """HTTP transport configuration for MCP.
+
+    Only available when the Agent capabilities indicate `mcp_capabilities.http` is `true`.
+    """
 
     name: str
     """Human-readable name identifying this MCP server."""
@@ -51,7 +54,10 @@ class McpServerHttp(Model):
 
 
 class McpServerSse(Model):
-    """SSE transport configuration for MCP."""
+    """SSE transport configuration for MCP.
+
+    Only available when the Agent capabilities indicate `mcp_capabilities.sse` is `true`.
+    """
 
     name: str
     """Human-readable name identifying this MCP server."""

@@ -531,6 +531,9 @@ class AuthMethodTerminal(Model):
     method only when the client enabled its terminal authentication capability.
     A zero exit status signals success. Any other termination signals failure.
     The client MUST NOT pass this method to `authenticate`.
+
+    Client runs the configured agent program as a separate interactive
+    process, without passing this method to `authenticate`.
     """
 
     id: AuthMethodId

@@ -94,7 +94,10 @@ class HttpHeader(Model):
 
 
 class McpServerHttp(Model):
-    """HTTP transport configuration for MCP."""
+    """HTTP transport configuration for MCP.
+
+    Only available when the Agent capabilities indicate `mcp_capabilities.http` is `true`.
+    """
 
     name: str
     """Human-readable name identifying this MCP server."""
@@ -110,7 +113,10 @@ class McpServerHttp(Model):
 
 
 class McpServerSse(Model):
-    """SSE transport configuration for MCP."""
+    """SSE transport configuration for MCP.
+
+    Only available when the Agent capabilities indicate `mcp_capabilities.sse` is `true`.
+    """
 
     name: str
     """Human-readable name identifying this MCP server."""
@@ -134,6 +140,9 @@ class McpServerAcp(Model):
 
     The MCP server is provided by an ACP component and communicates over the ACP channel
     using `mcp/message`.
+
+    Only available when the Agent capabilities indicate `mcp_capabilities.acp` is `true`.
+    The MCP server is provided by an ACP component and communicates over the ACP channel.
     """
 
     name: str

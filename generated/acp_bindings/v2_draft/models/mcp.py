@@ -36,7 +36,10 @@ class HttpHeader(Model):
 
 
 class McpServerHttp(Model):
-    """HTTP transport configuration for MCP."""
+    """HTTP transport configuration for MCP.
+
+    Only available when the Agent capabilities include `session.mcp.http`.
+    """
 
     name: str
     """Human-readable name identifying this MCP server."""
@@ -54,7 +57,10 @@ class McpServerHttp(Model):
 
 
 class McpServerStdio(Model):
-    """Stdio transport configuration for MCP."""
+    """Stdio transport configuration for MCP.
+
+    Only available when the Agent capabilities include `session.mcp.stdio`.
+    """
 
     name: str
     """Human-readable name identifying this MCP server."""

@@ -86,7 +86,10 @@ class HttpHeader(Model):
 
 
 class McpServerHttp(Model):
-    """HTTP transport configuration for MCP."""
+    """HTTP transport configuration for MCP.
+
+    Only available when the Agent capabilities include `session.mcp.http`.
+    """
 
     name: str
     """Human-readable name identifying this MCP server."""
@@ -112,6 +115,9 @@ class McpServerAcp(Model):
 
     The MCP server is provided by an ACP component and communicates over the ACP channel
     using `mcp/message`.
+
+    Only available when the Agent capabilities include `session.mcp.acp`.
+    The MCP server is provided by an ACP component and communicates over the ACP channel.
     """
 
     name: str
@@ -129,7 +135,10 @@ class McpServerAcp(Model):
 
 
 class McpServerStdio(Model):
-    """Stdio transport configuration for MCP."""
+    """Stdio transport configuration for MCP.
+
+    Only available when the Agent capabilities include `session.mcp.stdio`.
+    """
 
     name: str
     """Human-readable name identifying this MCP server."""

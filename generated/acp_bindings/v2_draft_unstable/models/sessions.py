@@ -662,7 +662,10 @@ class SetSessionTitleRequest(Model):
 
 
 class ReplayFromStart(Model):
-    """Inclusive replay cursor requesting replay from the start of retained conversation history."""
+    """Inclusive replay cursor requesting replay from the start of retained conversation history.
+
+    Replay all retained conversation history from its first replayable entry.
+    """
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
     type: Literal["start"] = tag("start")

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from tests.support.codegen.build import STRING, Schema, ref
-from tests.support.diff.cases import KIND, ON_ERROR, Case, enum, kinds, may
+from tests.support.diff.cases import KIND, ON_ERROR, Case, enum, holds, kinds, may
 
 SOFT = may({"anyOf": [ref("Kind"), {"type": "null"}]}, **ON_ERROR)
 CLOSED, CLOSED_MORE = enum("a", "b"), enum("a", "b", "c")
+LAST = {"type": "string", "const": "b", "deprecated": True}
+DEPRECATED: Schema = {"oneOf": [CLOSED["oneOf"][0], LAST]}
+OPEN_DEPRECATED: Schema = {"anyOf": [CLOSED["oneOf"][0], LAST, {"title": "other", **STRING}]}
 OPEN, OPEN_MORE = enum("a", "b", opened=True), enum("a", "b", "c", opened=True)
 
 
@@ -31,6 +34,18 @@ CASES = [
     case("closed enum's value removed", "enum-closed-value-removed", "SBBRS", (CLOSED_MORE, CLOSED), "ca"),
     case("tolerated value removed", "enum-closed-value-removed", "SRBRS", (CLOSED_MORE, CLOSED), "ca", "result", SOFT),
     case("open enum's value removed", "enum-open-value-removed", "SRSSS", (OPEN_MORE, OPEN), "ca", "result"),
+    case("value deprecated", "enum-value-deprecated", "SSSSS", (CLOSED, DEPRECATED), "aa"),
+    case("value of an open enum no longer deprecated", "enum-value-deprecated", "SSSSS", (OPEN_DEPRECATED, OPEN), "aa"),
+    Case(
+        "value of a property's own enum deprecated",
+        "request",
+        holds(CLOSED),
+        holds(DEPRECATED),
+        "enum-value-deprecated",
+        "SSSSS",
+        {"x": "a"},
+        {"x": "a"},
+    ),
     case("enum opened", "enum-opened", "BSSBS", (CLOSED, OPEN), "az"),
     case("enum closed", "enum-closed", "SBBSS", (OPEN, CLOSED), "za"),
     case("closed enum became any text", "type-changed", "BSSBS", (CLOSED, STRING), "az"),

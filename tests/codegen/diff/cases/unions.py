@@ -92,6 +92,8 @@ OPEN_ONE, OPEN_TWO, OPENED = union("a", opened=True), union("a", "b", opened=Tru
 PAIR, THREE = titled("One", "Two"), titled("One", "Two", "Three")
 ONE_OF_PAIR, REVERSED = {"oneOf": PAIR["anyOf"]}, {"anyOf": PAIR["anyOf"][::-1]}
 UNTAGGED, TAGGED = fallback("a"), fallback("a", last=tagged("type", "plain", "Text"))
+OLD_A = {**ONE, "oneOf": [{**ONE["oneOf"][0], "deprecated": True}, *ONE["oneOf"][1:]]}
+OLD_PLAIN = fallback("a", last={"title": "Plain", **wraps("Text"), "deprecated": True})
 EMPTY, NO_TAG, WITH_TAG = {"x": {}}, {"x": {"text": "t"}}, {"x": {"type": "plain", "text": "t"}}
 NAMED: Schema = {**TEXT, "BlockPlain": TEXT["Text"]}
 RETAGGED = "union-member-retagged"
@@ -112,6 +114,38 @@ CASES = [
     case("union closed", "union-closed", "SBBBS", (OPENED, ONE), (Z, A)),
     case("union's member retagged", RETAGGED, "BBBBS", (TWO, union("a", "c")), (B, C), "result"),
     case("union's tag changed", "union-tag-changed", "BBSBS", (ONE, BY_KIND), (A, {"x": {"kind": "a", "text": "t"}})),
+    case("member deprecated", "union-member-deprecated", "SSSSS", (ONE, OLD_A), (A, A)),
+    case(
+        "member without a tag deprecated", "union-member-deprecated", "SSSSS", (UNTAGGED, OLD_PLAIN), (NO_TAG, NO_TAG)
+    ),
+    Case(
+        "member that is a definition with its tag deprecated",
+        "request",
+        BLOCK,
+        BLOCK,
+        "union-member-deprecated",
+        "SSSSS",
+        A,
+        A,
+        old_extra={"BlockA": TEXT["Text"], "Block": {"anyOf": [tagged("type", "a", "BlockA")]}},
+        new_extra={"BlockA": TEXT["Text"], "Block": {"anyOf": [tagged("type", "a", "BlockA", deprecated=True)]}},
+    ),
+    Case(
+        "member has a definition of its own, with another property",
+        "request",
+        BLOCK,
+        BLOCK,
+        "union-member-renamed",
+        "BBBBS",
+        KEY_B,
+        {"x": {"c": "t"}},
+        old_extra={"Block": PAIR},
+        new_extra={
+            "Block": {"anyOf": [PAIR["anyOf"][0], {"title": "Two", **wraps("Own")}]},
+            "Own": model(["c"], c=STRING),
+        },
+        also=("definition-added",),
+    ),
     case("union's member renamed", "union-member-renamed", "SSBBS", (PAIR, titled("One", "Three")), (KEY_B, KEY_B)),
     case(
         "union's members in another order", "union-order-changed", "RRSRS", (PAIR, REVERSED), (KEY_B, KEY_A), "update"

@@ -153,15 +153,15 @@ def by_value_again(pace: Pace) -> str:
 """,
     "subclass.py": """
 from acp_bindings.v1 import Agent, Client, NewSessionRequest, NewSessionResponse, RemoteAgent, SessionNotification
-from acp_bindings.v1 import SetModeRequest  # method-removed
-from acp_bindings.v1 import SetModeResponse  # method-removed
+from acp_bindings.v1 import SetModeRequest  # method-removed-unannounced
+from acp_bindings.v1 import SetModeResponse  # method-removed-unannounced
 
 class Mine(Agent):
     async def session_new(self, request: NewSessionRequest) -> NewSessionResponse:
         raise NotImplementedError(request.label)
 
     async def session_set_mode(self, request: SetModeRequest) -> SetModeResponse:
-        return await super().session_set_mode(request)  # method-removed
+        return await super().session_set_mode(request)  # method-removed-unannounced
 
 class Editor(Client):
     async def session_update(self, notification: SessionNotification) -> None:
@@ -170,7 +170,7 @@ class Editor(Client):
 EDITOR = Editor()  # method-added-baseline
 
 async def call(agent: RemoteAgent) -> None:
-    await agent.session_set_mode()  # method-removed
+    await agent.session_set_mode()  # method-removed-unannounced
 """,
     "rename.py": """
 from acp_bindings import v1
