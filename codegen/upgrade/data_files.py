@@ -95,7 +95,8 @@ def _add_entry(text: str, table: str, wire: str, entry: dict[str, Any]) -> str:
         text = f"{text}\n{table}\n"
     before, after = text.split(f"\n{table}\n")
     entries, gap, others = after.partition("\n\n")
-    return f"{before}\n{table}\n{entries.rstrip()}\n{line}{gap or chr(10)}{others}"
+    lines = "\n".join(filter(None, (table, entries.rstrip(), line)))
+    return f"{before}\n{lines}{gap or chr(10)}{others}"
 
 
 def _to_toml(value: Any) -> str:
