@@ -238,6 +238,39 @@ class Method:
         return self.side, self.wire, self.kind
 
 
+@dataclass(frozen=True)
+class Effect:
+    """What a kind of update does to the state of its session.
+
+    Attributes:
+        name: the name of its class in `acp_runtime.updates`; empty if it does nothing.
+        arguments: the arguments of that class, each after its keyword; empty for the first one.
+        entry: its entry in `methods.toml`.
+        table: the table of the entry, such as `v1.updates`.
+        missing: the names in the entry that this schema doesn't have, after the entry's key that names them.
+    """
+
+    name: str
+    arguments: tuple[tuple[str, Any], ...]
+    entry: dict[str, Any] = field(compare=False)
+    table: str = field(compare=False)
+    missing: tuple[tuple[str, str], ...] = field(compare=False)
+
+    @property
+    def source(self) -> str:
+        """The Python code that makes it; empty if it does nothing, or if the schema lacks a name in its entry."""
+        arguments = (f"{key}{'=' if key else ''}{_write_json(value)}" for key, value in self.arguments)
+        return f"{self.name}({', '.join(arguments)})" if self.arguments else ""
+
+
+def _write_json(value: Json) -> str:
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{python_literal(key)}: {_write_json(item)}' for key, item in value.items())}}}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_write_json, value))}]"
+    return python_literal(value)
+
+
 @dataclass
 class Schema:
     """A whole schema.
@@ -250,6 +283,8 @@ class Schema:
         old_names: the old names of definitions, which generated code keeps.
         places: the keys of `[<version>.places]`, and whether a message of this schema has the place; None if it need
             not have it.
+        effects: what each kind of update does, by the kind.
+        unlisted_kinds: the kinds of updates without an entry.
     """
 
     definitions: dict[str, Definition]
@@ -258,6 +293,8 @@ class Schema:
     properties: dict[str, str] = field(default_factory=dict[str, str])
     old_names: tuple[OldName, ...] = ()
     places: dict[str, bool | None] = field(default_factory=dict[str, bool | None])
+    effects: dict[str, Effect] = field(default_factory=dict[str, Effect])
+    unlisted_kinds: tuple[str, ...] = ()
 
     def model(self, name: str) -> Model:
         definition = self.definitions[name]

@@ -11,6 +11,7 @@ from codegen.data.facts_file import Table
 from codegen.data.renames import RENAMES_TOML, check_not_due, keep_old_names, package_version, read_renames
 from codegen.data.resolve import attach_facts
 from codegen.data.unused_facts import check_all_used
+from codegen.data.updates import attach_updates
 from codegen.emit.formatting import format_files
 from codegen.emit.modules import emit_package, emit_profile
 from codegen.files import read_files, replace_folders
@@ -41,7 +42,7 @@ def read_schema(raw: dict[str, Any], facts: str | None, table: Table | None = No
     fill_defaults(schema)
     schema.methods = read_methods(raw, read_messages(raw))
     schema.envelopes = find_envelopes(schema)
-    return attach_facts(schema, facts, table, checked=checked) if facts else schema
+    return attach_updates(attach_facts(schema, facts, table, checked=checked), facts, table) if facts else schema
 
 
 def render(

@@ -28,6 +28,8 @@ SHARED = "properties"
 MAY_BE_MISSING = "may_be_missing"
 # The table about places in messages.
 PLACES = "places"
+# The table about the kinds of updates of a session.
+UPDATES = "updates"
 # Suffixes of tables that take precedence over those of a version: for its unstable profile, and for schemas that the
 # next upgrade brings.
 UNSTABLE = "_unstable"
@@ -39,6 +41,22 @@ def _check_access(entry: Entry) -> Entry:
         raise ValueError(
             "Expected either `offered`, or `baseline` or `capability`, which say when the method may be called"
         )
+    return entry
+
+
+def _check_effect(entry: UpdateEntry) -> UpdateEntry:
+    effects = [key for key in EFFECTS if key in entry]
+    if len(effects) > 1 or (entry and not effects):
+        raise ValueError(f"Expected one of {', '.join(f'`{key}`' for key in EFFECTS)}, or an empty table")
+    allowed = {*effects, *(key for effect in effects for key in EFFECTS[effect])}
+    if unfit := sorted(entry.keys() - allowed):
+        raise ValueError(f"`{unfit[0]}` doesn't belong to `{effects[0]}`")
+    if "id" in allowed and "id" not in entry:
+        raise ValueError(f"`{effects[0]}` needs the `id` of what it is about")
+    if "to" in entry and "appends" not in entry:
+        raise ValueError("`to` says where something is appended, but `appends` is missing")
+    if "appends" in entry and (other := sorted(entry.keys() & {"null", "meta", "new", "starts"})):
+        raise ValueError(f"`{other[0]}` doesn't belong to `appends`")
     return entry
 
 
@@ -106,6 +124,35 @@ class PlaceEntry(TypedDict, total=False):
     absolute: Literal[True]
 
 
+_MERGING = ("null", "meta")
+# What an update can do, and the other keys of such an entry.
+EFFECTS: dict[str, tuple[str, ...]] = {
+    "says": ("id", "appends", *_MERGING),
+    "changes": ("id", "appends", "to", "starts", "new", *_MERGING),
+    "removes": ("id",),
+    "sets": _MERGING,
+    "adds_to": (),
+}
+
+
+@with_config(extra="forbid")
+class UpdateEntry(TypedDict, total=False):
+    """What a kind of update does to the state of its session."""
+
+    says: Literal["user", "agent", "thought"]
+    changes: Text
+    removes: Text
+    sets: Annotated[dict[str, Text], Field(min_length=1)]
+    adds_to: Text
+    id: Text
+    appends: Text
+    to: Text
+    starts: Literal[True]
+    new: dict[str, Any]
+    null: Literal["clears", "keeps"]
+    meta: Literal["patched"]
+
+
 _Side: TypeAlias = dict[str, Annotated[Entry, AfterValidator(_check_access)]]
 _SideWithCapability: TypeAlias = dict[str, Annotated[EntryWithCapability, AfterValidator(_check_access)]]
 
@@ -117,6 +164,7 @@ class _Tables(TypedDict, total=False):
     properties: Properties
     may_be_missing: dict[Annotated[str, Field(pattern=r"^\w+\.\w+$")], Text]
     places: dict[str, PlaceEntry]
+    updates: dict[str, Annotated[UpdateEntry, AfterValidator(_check_effect)]]
     agent: _SideWithCapability
     client: _SideWithCapability
     both: _Side
@@ -182,9 +230,18 @@ def find_entries(facts: str, side: str, wire: str, table: Table | None = None) -
 
 def find_place_entries(facts: str, table: Table | None = None) -> dict[str, Entries]:
     """Return the entries about places in the tables of a profile, by key, in order of precedence."""
+    return _entries_by_key(facts, PLACES, table)
+
+
+def find_update_entries(facts: str, table: Table | None = None) -> dict[str, Entries]:
+    """Return the entries about updates in the tables of a profile, by kind, in order of precedence."""
+    return _entries_by_key(facts, UPDATES, table)
+
+
+def _entries_by_key(facts: str, part: str, table: Table | None) -> dict[str, Entries]:
     table = table or _read_facts()
     entries: dict[str, Entries] = {}
     for name in table_names(facts):
-        for key, entry in table.get(name, {}).get(PLACES, {}).items():
-            entries.setdefault(key, []).append((f"{name}.{PLACES}", entry))
+        for key, entry in table.get(name, {}).get(part, {}).items():
+            entries.setdefault(key, []).append((f"{name}.{part}", entry))
     return entries

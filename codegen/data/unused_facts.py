@@ -11,20 +11,25 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TypeAlias
 
 from codegen.data.facts_file import (
+    EFFECTS,
     FILE,
     MAY_BE_MISSING,
+    NEXT,
     PLACES,
     SHARED,
+    UPDATES,
     Table,
     find_may_be_missing,
     find_place_entries,
+    find_update_entries,
     next_step_for_entry,
 )
 from codegen.data.place_facts import find_place_keys
 from codegen.data.places import Places
-from codegen.data.resolve import ADVERTISED_IN, CORRECT, Resolver
+from codegen.data.resolve import ADVERTISED_IN, CORRECT, Resolver, fields_by_wire
+from codegen.data.updates import METHOD, find_kinds
 from codegen.errors import FileError, SchemaError
-from codegen.ir import Method, Schema
+from codegen.ir import Effect, Method, Schema
 from codegen.pinned.profiles import Profile, name_in_errors
 from codegen.toml import SEE_TOP_OF_FILE
 from codegen.types import Type
@@ -48,7 +53,7 @@ def check_all_used(
 
     Raises:
         FileError: a schema lacks or has lost a property, a part or a tag that the file names, or the file lacks a
-            method.
+            method or a kind of update.
     """
     schemas = list(schemas)
     missing_in = {profile: _find_missing(schema) for profile, schema in schemas}
@@ -60,7 +65,9 @@ def check_all_used(
         with name_in_errors(profile):
             _check_properties(profile, schema)
             _check_may_be_missing(schema, find_may_be_missing(profile.facts, table))
-            _check_places(profile, schema, [other for its, other in schemas if its.table == profile.table])
+            same_version = [other for its, other in schemas if its.table == profile.table]
+            _check_places(profile, schema, same_version)
+            _check_updates(profile, schema, same_version, listed=listed, table=table)
             for method in schema.methods:
                 if listed and not method.table:
                     place = f"{FILE} [{profile.table}.{method.side}]"
@@ -130,6 +137,40 @@ def _missing_place_error(profile: Profile, key: str, where: str) -> FileError:
     sentence = f"There is no such place in the messages of {where}."
     next_step = f"{next_step_for_entry(profile.facts, PLACES)[:-1]}, and there an empty one for this place."
     return FileError("", f"{FILE} [{table}] {key!r}: {sentence} {next_step}")
+
+
+def _check_updates(
+    profile: Profile, schema: Schema, same_version: list[Schema], *, listed: bool, table: Table | None
+) -> None:
+    """Check that the file has the kinds of updates of a schema, and no others, and the properties of each."""
+    if listed and schema.unlisted_kinds:
+        kind = schema.unlisted_kinds[0]
+        place = f"{FILE} [{profile.table}.{UPDATES}]"
+        raise FileError("", f"{place} has no entry for the update {kind!r}. Say what it does. {SEE_TOP_OF_FILE}")
+    next_step = next_step_for_entry(profile.facts, UPDATES)
+    for kind, effect in schema.effects.items():
+        for key, name in effect.missing:
+            lacking = "no update has such a thing" if key in EFFECTS and key != "sets" else "there is no such property"
+            sentence = f"`{key}` names {name!r}, but {lacking} in {profile.file}."
+            raise FileError("", f"{FILE} [{effect.table}] {kind!r}: {sentence} {next_step}")
+        _check_new(schema, kind, effect)
+    known = {kind for other in same_version for kind in find_kinds(other)}
+    for kind, entries in find_update_entries(profile.facts, table).items():
+        if known and kind not in known and schema is same_version[-1] and NEXT not in entries[-1][0]:
+            raise FileError(
+                "",
+                f"{FILE} [{entries[-1][0]}] {kind!r}: There is no such update in {METHOD} of any pinned schema of "
+                f"{profile.table}. Correct the entry, or move it to [{profile.table}{NEXT}.{UPDATES}].",
+            )
+
+
+def _check_new(schema: Schema, kind: str, effect: Effect) -> None:
+    """Check that the values of a new thing are valid."""
+    fields = fields_by_wire(schema, find_kinds(schema)[kind])
+    for wire, value in effect.entry.get("new", {}).items():
+        if not fits(schema, value, fields[wire].type):
+            text = f"{FILE} [{effect.table}] {kind!r}: `new` has an invalid value for {wire!r}, {value!r}."
+            raise FileError("", f"{text} {CORRECT}")
 
 
 def _missing_name_error(profile: Profile, method: Method, key: str, name: str, where: str) -> FileError:

@@ -57,6 +57,7 @@ def emit_profile(profile: Profile, schema: Schema) -> dict[str, str]:
     files: dict[str, tuple[str, dict[str, Any]]] = {
         "__init__.py": ("profile.py.jinja", {}),
         "methods.py": ("methods.py.jinja", {}),
+        "updates.py": ("updates.py.jinja", {}),
         **write_model_files(schema),
         "agent.py": ("role.py.jinja", _role_values("agent", schema, properties)),
         "client.py": ("role.py.jinja", _role_values("client", schema, properties)),

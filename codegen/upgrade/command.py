@@ -11,7 +11,7 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
-from codegen.data.facts_file import parse_facts
+from codegen.data.facts_file import UPDATES, parse_facts
 from codegen.diff import git
 from codegen.diff.method_facts import METHODS
 from codegen.diff.render.json import json_text
@@ -34,10 +34,10 @@ USER_CODE = "tests/typing/user_code"
 EDITED = (PYPROJECT, CHANGELOG, METHODS)
 _NO_EXCEPTION = "These error codes have no exception in the runtime, so they raise `RemoteError`"
 _ADD_EXCEPTION = "Add a class for each of these error codes to runtime/acp_runtime/errors.py, and export it"
-_UNCONFIRMED = f"The entries of new methods in {METHODS} are derived from the schema, and must be confirmed"
+_UNCONFIRMED = f"The entries of new methods and updates in {METHODS} are derived from the schema, and must be confirmed"
 _CONFIRM = (
     f"Confirm these entries, which are derived from the schema: remove the marks in {METHODS}, and edit "
-    "docs/guides/capabilities.md"
+    f"docs/guides/capabilities.md. An empty entry of `{UPDATES}` says that the update does nothing: say what it does"
 )
 _CAPABILITIES = (
     f"Find out which methods require these new capabilities, add them to {METHODS}, and run this command again"

@@ -13,14 +13,22 @@ from functools import partial
 from typing import Any
 
 from acp_runtime.errors import RequestError
-from codegen.data.facts_file import Entries, Table, find_entries, find_place_entries, parse_facts
+from codegen.data.facts_file import (
+    UPDATES,
+    Entries,
+    Table,
+    find_entries,
+    find_place_entries,
+    find_update_entries,
+    parse_facts,
+)
 from codegen.data.renames import FILE as RENAMES, RENAMES_TOML, read_renames, unused_renames
 from codegen.data.resolve import ADVERTISED_IN, find_capability_paths
 from codegen.diff.compare.methods import find_renamed_methods
 from codegen.diff.method_facts import METHODS
 from codegen.diff.sources import Side, Snapshot
 from codegen.errors import SchemaError
-from codegen.ir import Alias, Method, Schema
+from codegen.ir import Alias, Effect, Method, Schema
 from codegen.nodes import is_object
 from codegen.pinned.profiles import facts_name
 
@@ -29,7 +37,7 @@ _MARK = " # to be confirmed"
 
 
 def add_proposed_entries(text: str, head: Side) -> str:
-    """Return the text of `methods.toml` with entries for the head's methods that have none.
+    """Return the text of `methods.toml` with entries for the head's methods and kinds of updates that have none.
 
     Raises:
         SchemaError: two profiles propose different entries.
@@ -44,6 +52,9 @@ def add_proposed_entries(text: str, head: Side) -> str:
                 raise SchemaError(pointer, message, snapshot.file, f"Add an entry to [{profile[:2]}.{method.side}].")
     for (version, side, wire), entry in proposed.items():
         text = _add_entry(text, f"[{version}.{side}]", wire, entry)
+    kinds = {(name[:2], kind): None for name, side in head.profiles.items() for kind in side.schema.unlisted_kinds}
+    for version, kind in kinds:
+        text = _add_entry(text, f"[{version}.{UPDATES}]", kind, {})
     return text
 
 
@@ -84,12 +95,13 @@ def _add_entry(text: str, table: str, wire: str, entry: dict[str, Any]) -> str:
         text = f"{text}\n{table}\n"
     before, after = text.split(f"\n{table}\n")
     entries, gap, others = after.partition("\n\n")
-    return f"{before}\n{table}\n{entries.rstrip()}\n{line}{gap or chr(10)}{others}"
+    lines = "\n".join(filter(None, (table, entries.rstrip(), line)))
+    return f"{before}\n{lines}{gap or chr(10)}{others}"
 
 
 def _to_toml(value: Any) -> str:
     """Write a value as TOML, on one line."""
-    if not is_object(value):
+    if not is_object(value) or not value:
         return json.dumps(value, ensure_ascii=False)
     pairs = (f"{_write_key(key)} = {_to_toml(item)}" for key, item in value.items())
     return f"{{ {', '.join(pairs)} }}"
@@ -109,7 +121,7 @@ def find_unconfirmed(text: str) -> list[str]:
 
 
 def find_unused_entries(head: Side, table: Table) -> list[str]:
-    """Return a line for each entry of `renames.toml`, of a method in the head, or of a place, without any effect."""
+    """Return a line for each entry without effect: of `renames.toml`, methods of the head, places and updates."""
     methods = [(name, method) for name, snapshot in head.profiles.items() for method in snapshot.schema.methods]
     used = {(method.table, method.wire) for _, method in methods}
     facts = {
@@ -123,9 +135,20 @@ def find_unused_entries(head: Side, table: Table) -> list[str]:
         for name, _ in entries
         if not any(other.schema.places.get(key) for other in _same_version(head, profile))
     }
-    lines += [f"{METHODS}, [{name}] {json.dumps(key)}" for name, key in sorted(places)]
+    updates = {
+        (name, kind)
+        for profile in head.profiles
+        for kind, entries in find_update_entries(facts_name(profile), table).items()
+        for name, _ in entries
+        if not any(name == effects[kind].table for effects in _effects(head, profile) if kind in effects)
+    }
+    lines += [f"{METHODS}, [{name}] {json.dumps(key)}" for name, key in sorted(places | updates)]
     schemas = {name: snapshot.schema for name, snapshot in head.profiles.items()}
     return lines + [f"{RENAMES}, {line}" for line in unused_renames(schemas, read_renames(RENAMES_TOML))]
+
+
+def _effects(head: Side, profile: str) -> list[dict[str, Effect]]:
+    return [snapshot.schema.effects for snapshot in _same_version(head, profile)]
 
 
 def _same_version(head: Side, profile: str) -> list[Snapshot]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.support.models.modules import GENERATED, PROFILES
 
-MODULES = {"__init__.py", "agent.py", "client.py", "connecting.py", "methods.py", "models/__init__.py"}
+MODULES = {"__init__.py", "agent.py", "client.py", "connecting.py", "methods.py", "models/__init__.py", "updates.py"}
 TOPICS = {
     f"models/{name}.py"
     for name in (

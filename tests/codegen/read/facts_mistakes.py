@@ -9,6 +9,8 @@ CLOSE = 'capability = "agentCapabilities.close", ends'
 BY = 'by = "session/cancel"'
 OFFERED = '{ offered = "a prompt is running" }'
 UNLOCKED = "agent/session~1close: Expected either `offered`, or `baseline` or `capability`"
+NOTE, OTHER = '"note" = { changes', '"other" = { changes = "note", id = "noteId", appends = "lines" }'
+UPDATES = "methods.toml [v1.updates] "
 NEW, CLOSED = "methods.toml [v1.agent] 'session/new': ", "methods.toml [v1.agent] 'session/close': "
 PROPERTIES, SCHEMA = "methods.toml [v1.properties]: ", "v1/schema.json#/$defs/"
 # Mistakes in the form of the file. The place is a JSON pointer below `/v1/`.
@@ -62,6 +64,39 @@ FORM = {
         f"{BY},",
         f"{BY}, at = 1,",
         "agent/session~1prompt/cancelled/at: There is no such key",
+    ),
+    "an update that does two things": (
+        NOTE,
+        '"note" = { removes = "a", changes',
+        "updates/note: Expected one of `says`, `changes`, `removes`, `sets`, `adds_to`, or an empty table",
+    ),
+    "an update that does nothing": (OTHER, '"other" = { id = "noteId" }', "updates/other: Expected one of `says`"),
+    "an unknown key of an update": (NOTE, '"note" = { change', "updates/note/change: There is no such key"),
+    "an update without an id": (OTHER, '"other" = { removes = "note" }', "updates/other: `removes` needs the `id`"),
+    "a key of another effect": (
+        OTHER,
+        '"other" = { adds_to = "notes", id = "noteId" }',
+        "updates/other: `id` doesn't belong to `adds_to`",
+    ),
+    "a place for nothing that is appended": (
+        'appends = "lines"',
+        'to = "lines"',
+        "updates/other: `to` says where something is appended, but `appends` is missing",
+    ),
+    "an update that appends and replaces": (
+        'appends = "lines"',
+        'appends = "lines", null = "keeps"',
+        "updates/other: `null` doesn't belong to `appends`",
+    ),
+    "a speaker that doesn't exist": (
+        OTHER,
+        '"other" = { says = "system", id = "noteId" }',
+        "updates/other/says: Input should be 'user', 'agent' or 'thought', found 'system'",
+    ),
+    "an unknown value of null": (
+        'null = "clears"',
+        'null = "stays"',
+        "updates/note/null: Input should be 'clears' or 'keeps', found 'stays'",
     ),
     "an unknown side": ("[v1.protocol]", "[v1.server]", "server: There is no such key"),
     "nothing that unlocks the method": (CLOSE, "ends", UNLOCKED),
@@ -235,6 +270,61 @@ MISTAKES: dict[str, tuple[str, str, str, str]] = {
         "names CloseRequest.sessionId, but there is no such required list",
     ),
     "no table of properties": (FACTS.partition("[v1.agent]")[0], "", PROPERTIES, "The table is missing"),
+    "an update without an entry": (OTHER + "\n", "", UPDATES, "has no entry for the update 'other'. Say what it does."),
+    "an entry for an update that doesn't exist": (
+        OTHER,
+        f'{OTHER}\n"others" = {{}}',
+        f"{UPDATES}'others': ",
+        "There is no such update in session/update of any pinned schema of v1.",
+    ),
+    "an id that an update doesn't have": (
+        'noteId", null',
+        'note", null',
+        f"{UPDATES}'note': ",
+        "`id` names 'note', but there is no such property in v1/schema.json.",
+    ),
+    "something appended that an update doesn't have": (
+        'appends = "lines"',
+        'appends = "line"',
+        f"{UPDATES}'other': ",
+        "`appends` names 'line'",
+    ),
+    "appended to what the thing doesn't have": (
+        'appends = "lines"',
+        'appends = "lines", to = "noteId.content"',
+        f"{UPDATES}'other': ",
+        "`to` names 'noteId.content'",
+    ),
+    "appended to a thing that no update has": (
+        OTHER,
+        OTHER.replace('"note"', '"notes"'),
+        f"{UPDATES}'other': ",
+        "`changes` names 'notes', but no update has such a thing in v1/schema.json.",
+    ),
+    "a thing to remove that no update has": (
+        OTHER,
+        '"other" = { removes = "notes", id = "noteId" }',
+        f"{UPDATES}'other': ",
+        "`removes` names 'notes', but no update has such a thing in v1/schema.json.",
+    ),
+    "a value from a property that doesn't exist": (
+        OTHER,
+        '"other" = { sets = { a = "*", b = "title" } }',
+        f"{UPDATES}'other': ",
+        "`sets` names 'title'",
+    ),
+    "a new thing with a property that doesn't exist": (
+        "new = { lines",
+        "new = { line",
+        f"{UPDATES}'note': ",
+        "`new` names 'line'",
+    ),
+    "a new thing with an invalid value": (
+        "new = { lines = [] }",
+        "new = { lines = [1] }",
+        f"{UPDATES}'note': ",
+        "`new` has an invalid value for 'lines', [1].",
+    ),
     "capabilities that no message has": (
         'agent_capabilities = "agentCapabilities"',
         'agent_capabilities = "capabilities"',

@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from acp_runtime.updates import AddsTo, Changes, Effect, Removes, Says, Sets
 from codegen.errors import SchemaError
 from codegen.pinned.pins import sha256
 from codegen.pinned.profiles import PLACES_OF
 from codegen.regen import regenerate
-from tests.codegen.read.facts_mistakes import MISTAKES
+from tests.codegen.read.facts_mistakes import MISTAKES, OTHER
 from tests.support.codegen.build import Schema, tree, write_schema
 from tests.support.codegen.facts_base import FACTS, SCHEMA
 from tests.support.codegen.pinning import FILE, pin
@@ -51,6 +53,7 @@ def test_a_mistake_in_the_facts_is_reported(folder: Path, old: str, new: str, pl
     next_steps = (
         "Correct the entry",
         "describes every key",
+        r"move it to \[v1_next\.updates]",
         r"add one that fits to \[v1_next\.\w+]",
         "one for this place",
     )
@@ -61,10 +64,83 @@ def test_a_mistake_in_the_facts_is_reported(folder: Path, old: str, new: str, pl
 
 def test_a_fact_about_a_property_that_a_release_lacks_is_dropped(folder: Path) -> None:
     facts = FACTS.replace('ends = "sessionId"', 'ends = "later"').replace("NewRequest.cwd", "NewRequest.later")
-    (folder / "methods.toml").write_text(facts, "utf-8")
+    (folder / "methods.toml").write_text(facts.replace('appends = "lines"', 'appends = "later"'), "utf-8")
     regenerate(folder / "schema", folder / "out", pinned=False)
     text = (folder / "out/acp_bindings/v1/methods.py").read_text("utf-8")
     assert "later" not in text
+    assert [*updates(folder, "v1")] == ["note"]
+
+
+def test_what_a_release_does_not_say_about_its_updates_is_left_out(folder: Path) -> None:
+    (folder / "methods.toml").write_text(FACTS.partition("[v1.updates]")[0], "utf-8")
+    regenerate(folder / "schema", folder / "out", pinned=False)
+    assert updates(folder, "v1") == {}
+
+
+# Updates
+
+
+def updates(folder: Path, profile: str) -> dict[str, Effect]:
+    """Return the table of updates of a generated profile."""
+    names: dict[str, Any] = {}
+    exec((folder / f"out/acp_bindings/{profile}/updates.py").read_text("utf-8"), names)
+    table: dict[str, Effect] = names["UPDATES"]
+    return table
+
+
+def test_the_table_of_updates_has_what_the_file_says_in_the_words_of_the_models(folder: Path) -> None:
+    generate(folder, FACTS.replace('id = "noteId", null', 'id = "noteId", starts = true, meta = "patched", null'))
+    assert updates(folder, "v1") == {
+        "note": Changes(
+            "note",
+            id="note_id",
+            starts=True,
+            null="clears",
+            patches_meta=True,
+            model="UpdateNote",
+            new={"lines": []},
+        ),
+        "other": Changes("note", id="note_id", appends="lines", to="lines"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("entry", "effect"),
+    [
+        ('says = "agent", id = "noteId", appends = "lines"', Says("agent", "note_id", "lines")),
+        ('removes = "note", id = "noteId"', Removes("note", "note_id")),
+        ('sets = { all = "*", address = "noteId" }, null = "keeps"', Sets({"all": "", "address": "note_id"}, "keeps")),
+        ('adds_to = "notes"', AddsTo("notes")),
+    ],
+)
+def test_each_effect_is_emitted(folder: Path, entry: str, effect: Effect) -> None:
+    generate(folder, FACTS.replace(OTHER, f'"other" = {{ {entry} }}'))
+    assert updates(folder, "v1")["other"] == effect
+
+
+def test_an_update_that_does_nothing_is_not_in_the_table(folder: Path) -> None:
+    generate(folder, FACTS.replace(OTHER, '"other" = {}'))
+    assert [*updates(folder, "v1")] == ["note"]
+
+
+def test_an_entry_of_the_unstable_profile_says_what_its_update_does(folder: Path) -> None:
+    add_unstable(folder, SCHEMA)
+    generate(folder, f'{FACTS}\n[v1_unstable.updates]\n"other" = {{ adds_to = "notes" }}\n')
+    assert isinstance(updates(folder, "v1")["other"], Changes)
+    assert updates(folder, "v1_unstable")["other"] == AddsTo("notes")
+
+
+def test_an_update_may_be_in_one_profile_of_a_version_alone(folder: Path) -> None:
+    later: Schema = json.loads(json.dumps(SCHEMA).replace('"const": "other"', '"const": "later"'))
+    add_unstable(folder, later)
+    generate(folder, f'{FACTS}\n[v1_unstable.updates]\n"later" = {{ adds_to = "notes" }}\n')
+    assert [*updates(folder, "v1")] == ["note", "other"]
+    assert [*updates(folder, "v1_unstable")] == ["note", "later"]
+
+
+def test_an_entry_for_an_update_of_the_next_schemas_is_not_needed_yet(folder: Path) -> None:
+    generate(folder, f'{FACTS}\n[v1_next.updates]\n"later" = {{ adds_to = "notes" }}\n')
+    assert [*updates(folder, "v1")] == ["note", "other"]
 
 
 # Several entries

@@ -10,7 +10,7 @@ from codegen.data.facts_file import find_shared_properties
 from codegen.data.resolve import Resolver
 from codegen.pinned.pins import load
 from codegen.regen import read_schema
-from tests.support.codegen.build import Schema, model, part_of, ref
+from tests.support.codegen.build import Schema, model, part_of, ref, tagged
 from tests.support.codegen.refusal_base import changed
 from tests.support.codegen.upgrading import Repository
 from tests.support.paths import ROOT
@@ -70,6 +70,23 @@ def test_without_an_upgrade_a_method_without_an_entry_stops_the_generator(reposi
     done = repository.copy.run("regen")
     assert done.code == 2
     assert "codegen/methods.toml [v1.agent] has no entry for 'session/rewind'." in done.err
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("upgrade command")
+def test_a_new_kind_of_update_gets_an_empty_entry_that_is_left_to_confirm(repository: Repository) -> None:
+    update = {"anyOf": [tagged("kind", "note", "Text")]}
+    params = part_of("session/update", "client", model(["update"], update=ref("Update")))
+    schema = changed(**INITIALIZE, Update=update, SessionNotification=params)
+    out = repository.upgrade("1.1.0", schema)
+    assert '\n[v1.updates]\n"note" = {} # to be confirmed\n' in repository.text("codegen/methods.toml")
+    assert '   [v1.updates] "note" = {}\n' in out
+    assert "An empty entry of `updates` says that the update does nothing: say what it does" in " ".join(out.split())
+    assert repository.copy.run("check").code == 0
+    repository.write("codegen/methods.toml", repository.text("codegen/methods.toml").replace('"note" = {}', "# none"))
+    done = repository.copy.run("regen")
+    assert done.code == 2
+    assert "codegen/methods.toml [v1.updates] has no entry for the update 'note'. Say what it does." in done.err
 
 
 def test_what_is_proposed_for_todays_methods_is_what_people_decided() -> None:

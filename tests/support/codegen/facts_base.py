@@ -48,6 +48,10 @@ FACTS = (
 
 [v1.protocol]
 "$/cancel_request" = { offered = "a request is in flight", cancels = "requestId" }
+
+[v1.updates]
+"note" = { changes = "note", id = "noteId", null = "clears", new = { lines = [] } }
+"other" = { changes = "note", id = "noteId", appends = "lines" }
 """  # noqa: E501 - TOML can't break an inline table
 )
 ID = model(["sessionId"], sessionId=STRING)
@@ -68,7 +72,8 @@ SCHEMA: Schema = acp_schema(
         **request("session/prompt", "Prompt", ID, model(["stopReason"], stopReason=wraps("Reason"))),
         **request("session/close", "Close", ID),
         "CancelNotification": part_of("session/cancel", "agent", ID),
-        "Update": {"anyOf": [tagged("kind", "note", "Http"), tagged("kind", "other", "Http")]},
+        "Note": model(["noteId", "lines"], noteId=STRING, lines={"type": "array", "items": STRING}),
+        "Update": {"anyOf": [tagged("kind", "note", "Note"), tagged("kind", "other", "Note")]},
         "SessionNotification": part_of(
             "session/update", "client", model(["update", "text"], update=ref("Update"), text=STRING)
         ),
