@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from contextlib import suppress
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager, suppress
 from uuid import uuid4
 
 from acp_bindings import v1, v2_draft as v2
@@ -47,13 +48,8 @@ class AgentV2(PassesExtensions, v2.Agent):
         self._capabilities = v1.AgentCapabilities()
         self._elicits = False
 
-    def _make_client(self, _: v1.RemoteAgent) -> ClientV1:
-        return ClientV1(
-            self._client,
-            find_session=self._known,
-            newest_request=self._connection.newest_request,
-            elicits=self._elicits,
-        )
+    def _make_client(self, agent: v1.RemoteAgent) -> ClientV1:
+        return ClientV1(self._client, agent, find_session=self._known, elicits=self._elicits)
 
     async def other_peer(self) -> v1.RemoteAgent:
         """Return the proxy for the agent."""
@@ -158,25 +154,41 @@ class AgentV2(PassesExtensions, v2.Agent):
 
     async def session_close(self, request: v2.CloseSessionRequest) -> v2.CloseSessionResponse:
         """Cancel the turns of a session, and close it if the agent can."""
-        session = self._session(request.session_id)
-        await self._cancel(session)
-        task = None if session.turn is None else session.turn.task
-        if task is not None and not (await asyncio.wait({task}, timeout=_CLOSE_DEADLINE))[0]:
-            task.cancel()
-            await session.report("idle", stopReason="cancelled")
         response = v1.CloseSessionResponse()
-        if self._capabilities.session_capabilities.close is not None:
-            async with self._connection.calling() as agent:
-                response = await agent.request(same_json(request, v1.CloseSessionRequest))
-        self._forget(session.id)
+        async with self._ending(request.session_id):
+            if self._capabilities.session_capabilities.close is not None:
+                async with self._connection.calling() as agent:
+                    response = await agent.request(same_json(request, v1.CloseSessionRequest))
         return same_json(response, v2.CloseSessionResponse)
 
     async def session_delete(self, request: v2.DeleteSessionRequest) -> v2.DeleteSessionResponse:
-        """Delete a session."""
-        async with self._connection.calling() as agent:
+        """Cancel the turns of a session, and delete it."""
+        async with self._ending(request.session_id), self._connection.calling() as agent:
             response = await agent.request(same_json(request, v1.DeleteSessionRequest))
-        self._forget(request.session_id)
         return same_json(response, v2.DeleteSessionResponse)
+
+    @asynccontextmanager
+    async def _ending(self, id: str) -> AsyncGenerator[None]:
+        """End the turns of a session. Forget it after the block: what the agent still sends for it isn't passed on."""
+        session = self._sessions.get(id) or Session(id, "/", self._client)
+        session.is_closing = True
+        try:
+            await self._end_turns(session)
+            yield
+        finally:
+            session.is_closing = False
+        session.is_closed = True
+        self._sessions.pop(id, None)
+        if id not in self._closed:
+            self._closed.append(id)
+
+    async def _end_turns(self, session: Session) -> None:
+        tasks = [turn.task for turn in session.turns]
+        await self._cancel(session)
+        if tasks and (running := (await asyncio.wait(tasks, timeout=_CLOSE_DEADLINE))[1]):
+            for task in running:
+                task.cancel()
+            await session.report("idle", {"stopReason": "cancelled"})
 
     async def session_set_config_option(
         self, request: v2.SetSessionConfigOptionRequest
@@ -205,9 +217,12 @@ class AgentV2(PassesExtensions, v2.Agent):
         """Return when the prompt is accepted. The turn goes on."""
         session, params = self._session(request.session_id), request.model_dump()
         prompt = params_of(v1.PromptRequest, params)
-        turn = await session.begin_turn(params["prompt"])
-        turn.task = self._client.start_task(self._run(session, turn, prompt))
+        if session.is_closing:
+            raise RequestCancelled
+        turn = Turn(params["prompt"])
+        session.add_turn(turn, self._client.start_task(self._run(session, turn, prompt)))
         try:
+            await turn.may_begin.wait()
             with suppress(TimeoutError):
                 await asyncio.wait_for(turn.has_begun.wait(), _ACCEPT_AFTER)
             if turn.error is not None:
@@ -225,19 +240,17 @@ class AgentV2(PassesExtensions, v2.Agent):
 
     async def _run(self, session: Session, turn: Turn, request: v1.PromptRequest) -> None:
         """Wait for the end of a turn, and report it if the prompt was accepted."""
-        try:
-            end = await self._end_of(turn, request)
-            await turn.is_settled.wait()
-            if turn.is_accepted:
-                await session.report("idle", **end)
-        finally:
-            session.end_turn()
+        await turn.may_begin.wait()
+        end = await self._end_of(turn, request)
+        await turn.is_settled.wait()
+        if turn.is_accepted:
+            await session.report("idle", end | {"stopReason": "cancelled"} if turn.is_cancelled else end)
 
     async def _end_of(self, turn: Turn, request: v1.PromptRequest) -> Json:
         """Call the agent. Return what the state `idle` says about the end of the turn."""
         agent = await self.other_peer()
         if turn.error is not None:
-            return _failure(turn, turn.error)
+            return {}
         turn.is_sent = True
         try:
             with passing_errors_on():
@@ -249,7 +262,7 @@ class AgentV2(PassesExtensions, v2.Agent):
             turn.error = InternalError()
         finally:
             turn.has_begun.set()
-        return _failure(turn, turn.error)
+        return {} if turn.is_cancelled else _failure(turn.error)
 
     async def session_cancel(self, notification: v2.CancelSessionNotification) -> None:
         """Cancel the turn, and the prompts that wait for its end."""
@@ -258,15 +271,10 @@ class AgentV2(PassesExtensions, v2.Agent):
             await self._cancel(session)
 
     async def _cancel(self, session: Session) -> None:
-        session.cancel_waiting()
-        turn = session.turn
-        if turn is not None:
-            turn.is_cancelled = True
-            turn.has_begun.set()
-            if turn.is_sent:
-                await (await self.other_peer()).session_cancel(session_id=session.id)
-            else:
-                turn.error = RequestCancelled()
+        for turn in session.turns:
+            turn.cancel()
+        if session.turn is not None and session.turn.is_sent:
+            await (await self.other_peer()).session_cancel(session_id=session.id)
 
     # Parts.
 
@@ -283,28 +291,25 @@ class AgentV2(PassesExtensions, v2.Agent):
 
     def _known(self, id: str) -> Session:
         """Return a session that the agent names."""
-        session = self._sessions.get(id) or Session(id, "/", self._client)
-        session.is_closed = id in self._closed
-        return session if session.is_closed else self._sessions.setdefault(id, session)
+        session = self._sessions.get(id)
+        if session is None:
+            session = Session(id, "/", self._client)
+            session.is_closed = id in self._closed
+            if not session.is_closed:
+                self._sessions[id] = session
+        return session
 
     def _open(self, id: str, cwd: str) -> Session:
         """Return a session that the client creates or resumes."""
         if id in self._closed:
             self._closed.remove(id)
-        return self._sessions.setdefault(id, Session(id, cwd, self._client))
-
-    def _forget(self, id: str) -> None:
-        """Note that a session has ended. What the agent still sends for it isn't passed on."""
-        session = self._sessions.pop(id, None)
-        if session is not None:
-            session.is_closed = True
-        self._closed.append(id)
+        session = self._sessions.setdefault(id, Session(id, cwd, self._client))
+        session.updates.calls.cwd = cwd
+        return session
 
 
-def _failure(turn: Turn, error: RequestError) -> Json:
+def _failure(error: RequestError) -> Json:
     """Return the fields of the state `idle` after an error."""
-    if turn.is_cancelled:
-        return {"stopReason": "cancelled"}
     described = {"code": error.code, "message": error.message}
     return {"stopReason": "error", "error": described | ({} if error.data is None else {"data": error.data})}
 

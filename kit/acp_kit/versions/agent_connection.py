@@ -15,12 +15,12 @@ from acp_runtime import (
     ConnectionClosed,
     InternalError,
     InvalidParams,
+    InvalidResponse,
     LoginMethodError,
     MethodNotFound,
+    ProtocolVersionMismatch,
     Remote,
     RemoteError,
-    RequestError,
-    current_request,
 )
 
 _logger = logging.getLogger(__name__)
@@ -43,7 +43,6 @@ class AgentConnection:
         self._open = open
         self._make_client = make_client
         self._opened: asyncio.Future[v1.RemoteAgent] | None = None
-        self._passed_on: list[str | int] = []
 
     async def agent(self) -> v1.RemoteAgent:
         """Return the proxy for the agent.
@@ -58,26 +57,10 @@ class AgentConnection:
 
     @asynccontextmanager
     async def calling(self) -> AsyncGenerator[v1.RemoteAgent]:
-        """Yield the proxy for the agent, to pass on the request that is handled, and the agent's error."""
-        request, agent = current_request(), await self.agent()
-        ids: list[str | int] = [] if request is None else [request.id]
-        self._passed_on += ids
-        try:
-            with passing_errors_on():
-                yield agent
-        finally:
-            for id in ids:
-                self._passed_on.remove(id)
-
-    def newest_request(self) -> str | int:
-        """Return the id of the newest of the client's requests that the agent handles.
-
-        Raises:
-            InvalidParams: if it handles none.
-        """
-        if not self._passed_on:
-            raise InvalidParams("No request of the client is being handled")
-        return self._passed_on[-1]
+        """Yield the proxy for the agent. An error of it is the error of the request that is handled."""
+        agent = await self.agent()
+        with passing_errors_on():
+            yield agent
 
     async def _run(self, opened: asyncio.Future[v1.RemoteAgent]) -> None:
         try:
@@ -99,11 +82,13 @@ def passing_errors_on() -> Generator[None]:
     try:
         yield
     except RemoteError as error:
-        raise RequestError.of(error.code, error.message, error.data) from error
+        raise error.as_own_error() from error
     except CapabilityError as error:
         raise MethodNotFound(error.method) from error
     except LoginMethodError as error:
         raise InvalidParams(str(error)) from error
+    except (InvalidResponse, ProtocolVersionMismatch) as error:
+        raise InternalError(str(error)) from error
     except ConnectionClosed as error:
         exit_code = "" if error.exit_code is None else f" Exit code: {error.exit_code}."
         raise InternalError(f"The other connection has ended: {error.reason}{exit_code}") from error

@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager, suppress
 
 from acp_bindings import v1, v2_draft as v2
 from acp_kit.common.command_line import CommandParser, explain
+from acp_kit.local.orphan_guard import OrphanGuard
 from acp_kit.versions.factory import as_v2
 from acp_runtime import ProcessInfo
 
@@ -60,9 +61,12 @@ class _Bridge:
 
     @asynccontextmanager
     async def _open(self, make_client: Callable[[v1.RemoteAgent], v1.Client]) -> AsyncGenerator[v1.RemoteAgent]:
+        guard = OrphanGuard()
         try:
             async with v1.spawn_agent(make_client, *self._command) as agent:
                 self._agent = agent.process
+                if self._agent is not None:
+                    guard.guard(self._agent.pid)
                 watching = asyncio.create_task(self._watch(agent))
                 try:
                     yield agent
@@ -74,6 +78,7 @@ class _Bridge:
             self._has_ended.set()
             raise
         finally:
+            guard.close()
             if self._agent is not None:
                 self._exit_code = self._agent.returncode or 0
 

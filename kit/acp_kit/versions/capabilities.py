@@ -1,17 +1,19 @@
-"""What both sides advertise: capabilities, login methods. Booleans of version 1 are objects in version 2."""
+"""What both sides advertise: capabilities, login methods. Booleans of version 1 are objects in version 2.
+
+Capabilities that the other version doesn't have are left out, because their methods aren't passed on.
+"""
 
 from __future__ import annotations
 
-from acp_kit.versions.json_objects import Json, object_in, objects_in, renamed, without
+from acp_kit.versions.json_objects import Json, object_in, objects_in, only, renamed, without
 
 
 def agent_capabilities_to_v2(old: Json) -> Json:
     """Return the capabilities of an agent in version 2, where every agent lists, resumes and closes sessions."""
-    session = without(object_in(old, "sessionCapabilities"), "list", "resume", "close")
+    session = only(object_in(old, "sessionCapabilities"), "delete", "additionalDirectories", "_meta")
     session["prompt"] = _markers(object_in(old, "promptCapabilities"))
     session["mcp"] = {"stdio": {}} | _markers(without(object_in(old, "mcpCapabilities"), "sse"))
-    names = ("loadSession", "promptCapabilities", "mcpCapabilities", "sessionCapabilities", "auth")
-    return without(old, *names) | {"session": session}
+    return only(old, "_meta") | {"session": session}
 
 
 def _markers(old: Json) -> Json:
@@ -24,7 +26,7 @@ def client_capabilities_to_v1(new: Json) -> Json:
     Clients of version 2 have no files and no terminals, and need not advertise that they know notices, compactions and
     boolean options.
     """
-    return without(new, "auth") | {
+    return only(new, "elicitation", "_meta") | {
         "fs": {"readTextFile": False, "writeTextFile": False},
         "terminal": False,
         "auth": {"terminal": object_in(new, "auth").get("terminal") is not None},

@@ -23,22 +23,22 @@ class ClientV1(PassesExtensions, v1.Client):
 
     Args:
         client: the proxy for the client.
+        agent: the proxy for the agent.
         find_session: returns a session by its id.
-        newest_request: returns the id of the client's newest request that the agent handles.
         elicits: whether the client shows forms or pages.
     """
 
     def __init__(
         self,
         client: v2.RemoteClient,
+        agent: v1.RemoteAgent,
         *,
         find_session: Callable[[str], Session],
-        newest_request: Callable[[], str | int],
         elicits: bool,
     ) -> None:
         self._client = client
+        self._agent = agent
         self._find_session = find_session
-        self._newest_request = newest_request
         if not elicits:
             leave_out(self, v1.Client, "elicitation_create")
 
@@ -64,7 +64,7 @@ class ClientV1(PassesExtensions, v1.Client):
         if session.is_closed or not request.options:
             _logger.warning("The agent has asked for a permission without options, or after the end of its session.")
             return v1.RequestPermissionResponse(outcome=v1.RequestPermissionOutcomeCancelled())
-        call = session.updates.calls.update(params["toolCall"])
+        call = session.updates.start_call(params["toolCall"])
         title = session.updates.calls.title(request.tool_call.tool_call_id) or "The agent asks for permission"
         subject = {"type": "tool_call", "toolCall": call}
         question = without(params, "toolCall") | {"title": title, "subject": subject}
@@ -88,9 +88,15 @@ class ClientV1(PassesExtensions, v1.Client):
             params["requestedSchema"] = {"type": "object", "properties": {}} | params["requestedSchema"]
         session_id: str | None = params.get("sessionId")
         if session_id is None:
-            # The agent names a request by its id in version 1, which isn't the id that the client knows.
-            return await self._elicit(params | {"requestId": self._newest_request()})
-        async with self._find_session(session_id).asking():
+            # The agent names a call by its id, which isn't the id of the client's request that the call passes on.
+            call = self._agent.find_call(params["requestId"])
+            if call is None or call.request is None:
+                raise InvalidParams("No request of the client is being handled")
+            return await self._elicit(params | {"requestId": call.request.id})
+        session = self._find_session(session_id)
+        if session.is_closed:
+            return v1.CreateElicitationResponseCancel()
+        async with session.asking():
             return await self._elicit(params)
 
     async def _elicit(self, params: Json) -> v1.CreateElicitationResponse:

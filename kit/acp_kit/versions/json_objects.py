@@ -30,6 +30,11 @@ def without(value: Json, *names: str) -> Json:
     return {key: item for key, item in value.items() if key not in names}
 
 
+def only(value: Json, *names: str) -> Json:
+    """Return an object with some of its keys."""
+    return {key: item for key, item in value.items() if key in names}
+
+
 def renamed(value: Json, **names: str) -> Json:
     """Return an object with other keys."""
     return {names.get(key, key): item for key, item in value.items()}

@@ -10,23 +10,23 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
-from typing import Any
 
 from acp_bindings import v2_draft as v2
-from acp_kit.updates.table import TABLE, AddsChunk, ChangesEntry
+from acp_kit.updates.table import TABLE, AddsChunk, ChangesEntry, SetsValues
 from acp_kit.versions.json_objects import Json, object_in
 from acp_kit.versions.updates import Updates
 from acp_runtime import ConnectionClosed, RequestCancelled, RequestError
 
-# The kinds of updates that are part of a conversation.
+# The kinds of updates that are part of a conversation, and those that aren't and may come at any time.
 _HISTORY = {"plan", *(kind for kind, effect in TABLE.items() if isinstance(effect, (AddsChunk, ChangesEntry)))}
+_SETTINGS = {kind for kind, effect in TABLE.items() if isinstance(effect, SetsValues)} - _HISTORY
 
 
 class Turn:
-    """A prompt, until its turn ends.
+    """A prompt, from its arrival until its turn ends.
 
     Attributes:
-        may_begin: done when the turns before it have ended.
+        may_begin: whether the turns before it have ended, or it was cancelled.
         has_begun: whether the agent has begun it, as far as is known: it has sent something.
         is_sent: whether the agent has got the prompt.
         is_settled: whether the client knows that the prompt was accepted, or refused.
@@ -34,12 +34,15 @@ class Turn:
         is_cancelled: whether the client has cancelled it.
         error: the error that refuses it, or ends it.
         has_output: whether the agent has sent more than the user's message.
+        questions: how many questions of the agent the user has not answered.
         task: waits for its end, and reports it.
     """
 
+    task: asyncio.Task[None]
+
     def __init__(self, prompt: list[Json]) -> None:
         self.prompt = prompt
-        self.may_begin: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.may_begin: asyncio.Event = asyncio.Event()
         self.has_begun: asyncio.Event = asyncio.Event()
         self.is_settled: asyncio.Event = asyncio.Event()
         self.is_sent = False
@@ -47,7 +50,15 @@ class Turn:
         self.is_cancelled = False
         self.error: RequestError | None = None
         self.has_output = False
-        self.task: asyncio.Task[None] | None = None
+        self.questions = 0
+
+    def cancel(self) -> None:
+        """Note that the client has cancelled it. It is refused unless the agent has got the prompt."""
+        self.is_cancelled = True
+        if not self.is_sent:
+            self.error = RequestCancelled()
+            self.may_begin.set()
+        self.has_begun.set()
 
     def is_echo(self, update: Json) -> bool:
         """Return whether an update repeats the prompt, which the client has got already."""
@@ -67,8 +78,9 @@ class Session:
         client: the proxy for the client.
 
     Attributes:
-        turn: the turn that runs, or is about to begin.
+        turns: the turn that runs, and those that wait for its end.
         state: the state that the client knows.
+        is_closing: whether the client is closing or deleting it, so that no further turn begins.
         is_closed: whether the client has closed or deleted it, so that nothing more is sent for it.
         is_muted: whether its history is left out, because the client doesn't want it again.
         info: its title and when it was changed, as far as the agent has said.
@@ -76,65 +88,58 @@ class Session:
 
     def __init__(self, id: str, cwd: str, client: v2.RemoteClient) -> None:
         self.id = id
-        self.cwd = cwd
         self.updates: Updates = Updates(cwd)
-        self.turn: Turn | None = None
+        self.turns: deque[Turn] = deque()
         self.state: Json = {"sessionUpdate": "state_update", "state": "idle"}
+        self.is_closing = False
         self.is_closed = False
         self.is_muted = False
         self.info: Json = {}
         self._client = client
-        self._waiting: deque[Turn] = deque()
-        self._questions = 0
+
+    @property
+    def cwd(self) -> str:
+        """Its folder."""
+        return self.updates.calls.cwd
 
     # Turns.
 
-    async def begin_turn(self, prompt: list[Json]) -> Turn:
-        """Return the turn of a prompt when the turns before it have ended.
+    @property
+    def turn(self) -> Turn | None:
+        """The turn that runs."""
+        return self.turns[0] if self.turns else None
 
-        Raises:
-            RequestCancelled: if it was cancelled before.
-        """
-        turn = Turn(prompt)
-        if self.turn is not None:
-            self._waiting.append(turn)
-            try:
-                await turn.may_begin
-            except asyncio.CancelledError:
-                if self.turn is turn:
-                    self.end_turn()
-                else:
-                    self._waiting.remove(turn)
-                raise
-        self.turn = turn
-        self.updates.begin_turn()
-        return turn
+    def add_turn(self, turn: Turn, task: asyncio.Task[None]) -> None:
+        """Add a turn, which begins when the turns before it have ended. It ends with its task."""
+        turn.task = task
+        self.turns.append(turn)
+        task.add_done_callback(lambda _: self._end_turn(turn))
+        self._begin_turn()
 
-    def end_turn(self) -> None:
-        """Begin the next turn, if a prompt waits."""
-        self.turn = self._waiting.popleft() if self._waiting else None
-        if self.turn is not None:
-            self.turn.may_begin.set_result(None)
+    def _end_turn(self, turn: Turn) -> None:
+        self.turns.remove(turn)
+        self._begin_turn()
 
-    def cancel_waiting(self) -> None:
-        """Refuse the prompts that wait for the end of the turn."""
-        while self._waiting:
-            self._waiting.popleft().may_begin.set_exception(RequestCancelled())
+    def _begin_turn(self) -> None:
+        if self.turn is not None and not self.turn.may_begin.is_set():
+            self.updates.begin_turn()
+            self.turn.may_begin.set()
 
     # What the client is told.
 
     async def receive(self, params: Json) -> None:
         """Pass on an update of the agent, after the prompt that it belongs to."""
         update, turn = params["update"], self.turn
-        if self.is_muted and update["sessionUpdate"] in _HISTORY:
+        kind = update["sessionUpdate"]
+        if self.is_muted and kind in _HISTORY:
             self.updates.to_v2(update)  # its ids are used
             return
-        if turn is not None:
+        if turn is not None and kind not in _SETTINGS:
             await self.wait_accepted()
             if turn.is_echo(update):
                 return
-            turn.has_output = True
-        if update["sessionUpdate"] == "session_info_update":
+            turn.has_output |= kind in _HISTORY
+        if kind == "session_info_update":
             self.info |= {name: update[name] for name in ("title", "updatedAt") if name in update}
         translated = self.updates.to_v2(update)
         if translated is not None:
@@ -151,27 +156,30 @@ class Session:
         """Send an update of version 2."""
         await self._notify({"sessionId": self.id, "update": update})
 
-    async def report(self, state: str, **more: Any) -> None:
+    async def report(self, state: str, fields: Json | None = None) -> None:
         """Send the state."""
-        self.state = {"sessionUpdate": "state_update", "state": state, **more}
+        self.state = {**(fields or {}), "sessionUpdate": "state_update", "state": state}
         await self.send(self.state)
 
     @asynccontextmanager
     async def asking(self) -> AsyncGenerator[None]:
         """Report that the user's action is required, inside of the block."""
         turn = self.turn
+        if turn is None:
+            yield
+            return
         await self.wait_accepted()
-        self._questions += 1
+        turn.questions += 1
         await self._report_question(turn, 1, "requires_action")
         try:
             yield
         finally:
-            self._questions -= 1
+            turn.questions -= 1
             await self._report_question(turn, 0, "running")
 
-    async def _report_question(self, turn: Turn | None, questions: int, state: str) -> None:
-        is_running = turn is not None and turn is self.turn and turn.is_accepted and not turn.is_cancelled
-        if is_running and self._questions == questions:
+    async def _report_question(self, turn: Turn, questions: int, state: str) -> None:
+        is_running = turn is self.turn and turn.is_accepted and not turn.is_cancelled
+        if is_running and turn.questions == questions:
             await self.report(state)
 
     async def _notify(self, params: Json) -> None:

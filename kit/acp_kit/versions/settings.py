@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import logging
+import re
 from typing import Any
 
 from acp_kit.versions.json_objects import Json, object_in, objects_in, renamed
 from acp_runtime import InvalidParams
+
+_logger = logging.getLogger(__name__)
 
 
 class Settings:
@@ -84,8 +88,15 @@ def _mode_option(id: str, modes: Json) -> Json:
     }
 
 
-def command_to_v2(old: Json) -> Json:
-    """Return a command that the user may enter."""
+def commands_to_v2(old: list[Json]) -> list[Json]:
+    """Return the commands that the user may enter. In version 2, their names are unique and have no white space."""
+    named = {command["name"]: command for command in reversed(old) if not re.search(r"\s", command["name"])}
+    if len(named) < len(old):
+        _logger.warning("Left out %s commands whose names have white space or are used twice", len(old) - len(named))
+    return [_command_to_v2(command) for command in reversed(named.values())]
+
+
+def _command_to_v2(old: Json) -> Json:
     command: Json = {"type": "command"} | old
     if old.get("input"):
         command["input"] = {"type": "text"} | object_in(old, "input")

@@ -17,12 +17,12 @@ class ToolCalls:
     In version 2, everything with one id is the same call. In version 1, a start with the id of a call that has ended,
     or whose turn is over, is another call.
 
-    Args:
+    Attributes:
         cwd: the folder that relative paths are in.
     """
 
     def __init__(self, cwd: str) -> None:
-        self._cwd = cwd
+        self.cwd: str = cwd
         self._unique = UniqueIds()
         self._ids: dict[str, str] = {}
         self._titles: dict[str, str] = {}
@@ -39,11 +39,11 @@ class ToolCalls:
         self._titles.clear()
 
     def start(self, call: Json) -> Json:
-        """Return the fields of a `tool_call`. A second one for a running call changes what it has."""
+        """Return the fields of a `tool_call`, or of one in a question. For a running call, they change what it has."""
         id = call["toolCallId"]
         if not self.is_running(id):
             self._begin(id)
-        elif not call["title"]:
+        elif not call.get("title"):
             call = without(call, "title")
         return self.update(call)
 
@@ -58,9 +58,9 @@ class ToolCalls:
             self._running.discard(id)
         shown = {name: value for name, value in call.items() if value is not None} | {"toolCallId": self._ids[id]}
         if call.get("content"):
-            shown["content"] = [content_to_v2(item, self._cwd) for item in call["content"]]
+            shown["content"] = [content_to_v2(item, self.cwd) for item in call["content"]]
         if call.get("locations"):
-            shown["locations"] = [_location_to_v2(item, self._cwd) for item in call["locations"]]
+            shown["locations"] = [_location_to_v2(item, self.cwd) for item in call["locations"]]
         return shown
 
     def _begin(self, id: str) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from uuid import uuid4
 
 from acp_kit.versions.json_objects import Json, without
-from acp_kit.versions.settings import Settings, command_to_v2
+from acp_kit.versions.settings import Settings, commands_to_v2
 from acp_kit.versions.tool_calls import ToolCalls
 from acp_kit.versions.unique_ids import UniqueIds
 
@@ -74,9 +74,13 @@ class Updates:
         return update | {"messageId": self._last_message[2]}
 
     def _tool_call(self, update: Json) -> Json:
-        if not self.calls.is_running(update["toolCallId"]):
+        return self.start_call(update) | {"sessionUpdate": "tool_call_update"}
+
+    def start_call(self, call: Json) -> Json:
+        """Return the fields of a tool call that starts, unless it runs already."""
+        if not self.calls.is_running(call["toolCallId"]):
             self._last_message = None
-        return self.calls.start(update) | {"sessionUpdate": "tool_call_update"}
+        return self.calls.start(call)
 
     def _tool_call_update(self, update: Json) -> Json:
         if not self.calls.is_known(update["toolCallId"]):
@@ -94,7 +98,7 @@ class Updates:
         return without(update, "entries") | {"sessionUpdate": "plan_update", "plan": plan}
 
     def _commands(self, update: Json) -> Json:
-        return update | {"availableCommands": [command_to_v2(command) for command in update["availableCommands"]]}
+        return update | {"availableCommands": commands_to_v2(update["availableCommands"])}
 
     def _mode(self, update: Json) -> Json | None:
         options = self.settings.set_mode(update["currentModeId"])

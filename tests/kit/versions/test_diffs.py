@@ -18,7 +18,7 @@ def random_text(generator: random.Random) -> str:
     return text + "\n" * generator.randrange(2)
 
 
-@pytest.mark.parametrize("name", ["file.txt", "with space.txt", "é.txt"])
+@pytest.mark.parametrize("name", ["file.txt", "with space.txt", "é.txt", 'a "quote" \\ \t\x01.txt'])
 def test_git_applies_the_patches_of_random_changes(tmp_path: Path, name: str) -> None:
     generator = random.Random(name)
     for _ in range(15):
@@ -45,13 +45,31 @@ def test_a_diff_has_its_change_and_a_patch_with_absolute_paths() -> None:
         "changes": [{"operation": "modify", "path": "/work/x", "fileType": "text"}],
         "patch": {
             "format": "git_patch",
-            "text": "diff --git /work/x /work/x\n--- /work/x\n+++ /work/x\n@@ -1 +1 @@\n-a\n+b\n",
+            "text": "diff --git /work/x /work/x\n--- /work/x\n+++ /work/x\n@@ -1,1 +1,1 @@\n-a\n+b\n",
         },
         "_meta": {"id": 1},
     }
 
 
-def test_long_texts_and_names_that_git_quotes_have_no_patch() -> None:
-    long = {"type": "diff", "path": "/x", "oldText": "a" * 600_000, "newText": "b" * 600_000}
-    assert "patch" not in diff_to_v2(long, "/x")
-    assert "patch" not in diff_to_v2({"type": "diff", "path": '/"', "newText": ""}, '/"')
+def test_a_diff_that_changes_no_text_has_no_patch() -> None:
+    for before, after in (("a", "a"), (None, ""), ("", "")):
+        assert "patch" not in diff_to_v2({"type": "diff", "path": "/x", "oldText": before, "newText": after}, "/x")
+
+
+def test_texts_with_too_many_changes_to_compare_are_replaced_between_the_first_and_the_last(tmp_path: Path) -> None:
+    same = [f"{number}\n" for number in range(10)]
+    before = "".join([*same, *(f"old {number}\n" for number in range(20_000)), *same])
+    after = "".join([*same, *(f"{number % 3}\n" for number in range(20_000)), *same])
+    (tmp_path / "x").write_text(before, "utf-8")
+    patch = git_patch("/x", before, after)
+    assert patch.count("\n@@ ") == 1
+    assert patch.count("\n ") == 6
+    subprocess.run(["git", "apply", "-p1", "-"], input=patch.encode(), cwd=tmp_path, check=True)
+    assert (tmp_path / "x").read_text("utf-8") == after
+
+
+def test_a_change_of_a_long_text_is_compared_alone() -> None:
+    before = [f"{number}\n" for number in range(100_000)]
+    after = [*before[:50_000], "new\n", *before[50_001:]]
+    patch = git_patch("/x", "".join(before), "".join(after))
+    assert patch.endswith("@@ -49998,7 +49998,7 @@\n 49997\n 49998\n 49999\n-50000\n+new\n 50001\n 50002\n 50003\n")

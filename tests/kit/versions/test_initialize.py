@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any
 
@@ -12,7 +15,7 @@ from acp_bindings.v2_draft.connecting import AGENT_SIDE
 from acp_kit.versions import as_v2
 from acp_runtime import InternalError, Options
 from tests.support.kit.behind_v2 import INFO, AgentV1, Made, connected
-from tests.support.runtime.peer import LINKS, serving
+from tests.support.runtime.peer import LINKS, Peer, calling, serving
 
 
 async def test_the_agents_capabilities_and_info_have_the_places_of_version_2() -> None:
@@ -46,6 +49,34 @@ async def test_the_agents_capabilities_and_info_have_the_places_of_version_2() -
             },
             "authMethods": [],
         }
+
+
+async def test_capabilities_whose_methods_are_not_passed_on_are_left_out() -> None:
+    class Unstable(AgentV1):
+        capabilities = v1.AgentCapabilities.model_validate({"sessionCapabilities": {"fork": {}}, "providers": {}})
+
+    made = Made(Unstable)
+    async with connected(made, {"nes": {}}) as (_, result):
+        assert result["capabilities"] == {"session": {"prompt": {}, "mcp": {"stdio": {}}}}
+    assert made.agent.initialized is not None
+    assert "nes" not in made.agent.initialized.client_capabilities.model_dump()
+
+
+@pytest.mark.parametrize("response", [{"protocolVersion": 2}, {"version": 1}])
+async def test_an_agent_of_another_version_or_of_none_is_an_error_with_the_reason(response: Any) -> None:
+    async def answer(peer: Peer) -> None:
+        await peer.send({"id": (await peer.receive())["id"], "result": response})
+
+    @asynccontextmanager
+    async def open(make_client: Any) -> AsyncGenerator[Any]:
+        async with calling(LINKS["memory"], make_client, ready=False) as (agent, peer):
+            answering = asyncio.create_task(answer(peer))
+            yield agent
+            await answering
+
+    async with serving(LINKS["memory"], as_v2(open=open), side=AGENT_SIDE, ready=False) as peer:
+        error = (await peer.call("initialize", {"protocolVersion": 2, "info": INFO}))["error"]
+        assert (error["code"], "rotocol" in error["message"]) == (-32603, True)
 
 
 async def test_the_agent_gets_the_client_without_files_and_terminals() -> None:

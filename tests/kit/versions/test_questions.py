@@ -61,7 +61,7 @@ async def until_asked(peer: Peer) -> tuple[list[Any], Any]:
     """Send a prompt. Return the updates before the agent's request, and the request."""
     await peer.send(request(1, "session/prompt", prompt=PROMPT))
     updates: list[Any] = []
-    while "id" not in (message := await peer.receive()) or message["id"] == 1:
+    while "id" not in (message := await peer.receive()) or "method" not in message:
         updates.extend([message["params"]["update"]] if "params" in message else [])
     return updates, message
 
@@ -125,6 +125,60 @@ async def test_two_questions_at_once_require_action_until_both_are_answered() ->
         assert await peer.until_quiet() == []
         await peer.send({"id": second["id"], **result})
         assert names(await until_idle(peer)) == ["running", "idle end_turn"]
+
+
+async def test_a_question_about_a_new_call_ends_the_message_before_it() -> None:
+    class AsksFirst(Asking):
+        async def work(self, session: str) -> None:
+            await self.send(session, chunk("hello"))
+            await self.ask(session)
+            await self.send(session, chunk("thanks"))
+
+    async with session_of(AsksFirst) as peer:
+        updates, asked = await until_asked(peer)
+        assert names(updates) == ["user_message", "running", "agent_message_chunk", "requires_action"]
+        await peer.send({"id": asked["id"], "result": {"outcome": {"outcome": "selected", "optionId": "yes"}}})
+        ids = [update["messageId"] for update in [*updates, *await until_idle(peer)] if "messageId" in update]
+        assert len(set(ids)) == 3
+
+
+async def test_a_question_outside_of_the_turn_does_not_hide_that_the_turn_asks() -> None:
+    class Background(Asking):
+        async def session_new(self, request: v1.NewSessionRequest) -> v1.NewSessionResponse:
+            response = await super().session_new(request)
+            self.task = asyncio.create_task(self.ask(response.session_id))
+            return response
+
+        async def work(self, session: str) -> None:
+            await self.ask(session)
+
+    async with connected(Background) as (peer, _):
+        await peer.send({"id": 0, "method": "session/new", "params": {"cwd": "/work"}})
+        background = [await peer.receive(), await peer.receive()]
+        assert {message.get("method") for message in background} == {None, "session/request_permission"}
+        updates, asked = await until_asked(peer)
+        assert names(updates) == ["user_message", "running", "requires_action"]
+        await peer.send({"id": asked["id"], "result": {"outcome": {"outcome": "selected", "optionId": "yes"}}})
+        assert names(await until_idle(peer)) == ["running", "idle end_turn"]
+
+
+async def test_after_closing_questions_do_not_reach_the_client() -> None:
+    class Form(Asking):
+        async def work(self, session: str) -> None:
+            pass
+
+        async def fill(self) -> Any:
+            schema = v1.ElicitationSchema(properties={})
+            create = self.client.elicitation_create
+            return await create(mode="form", session_id="session-1", message="Name?", requested_schema=schema)
+
+    made = Made(Form)
+    async with session_of(made, {"elicitation": {"form": {}}}) as peer:
+        await peer.call("session/close", {"sessionId": "session-1"})
+        await made.agent.ask("session-1")
+        assert made.agent.outcomes == [{"outcome": "cancelled"}]
+        assert (await made.agent.fill()).action == "cancel"
+        assert await peer.until_quiet() == []
 
 
 async def test_a_permission_without_options_is_not_given() -> None:

@@ -20,6 +20,7 @@ from tests.support.kit.behind_v2 import (
     ask,
     connected,
     names,
+    request,
     session_of,
     turn,
     update_of,
@@ -212,9 +213,65 @@ async def test_close_and_delete_reach_an_agent_that_can() -> None:
     assert made.agent.calls == ["close", "delete"]
 
 
-async def test_close_of_an_unknown_session_is_not_found() -> None:
-    async with session_of(AgentV1) as peer:
-        assert (await ask(peer, 1, "session/close", sessionId="other"))[1]["error"]["code"] == -32002
+@pytest.mark.parametrize("agent", [AgentV1, Complete])
+async def test_close_of_an_unknown_session_succeeds(agent: Any) -> None:
+    async with session_of(agent) as peer:
+        assert (await ask(peer, 1, "session/close", sessionId="other"))[1]["result"] == {}
+        assert (await ask(peer, 2, "session/prompt", sessionId="other", prompt=PROMPT))[1]["error"]["code"] == -32002
+
+
+class Slow(Complete):
+    """An agent that needs time to end a turn."""
+
+    async def session_cancel(self, notification: v1.CancelNotification) -> None:
+        self.may_end.set()
+
+    async def work(self, session: str) -> None:
+        self.may_end = asyncio.Event()
+        await self.send(session, chunk("let me think"))
+        await self.may_end.wait()
+
+
+@pytest.mark.parametrize("method", ["session/close", "session/delete"])
+async def test_closing_and_deleting_cancel_the_turn_and_refuse_further_prompts(method: str) -> None:
+    made = Made(Slow)
+    async with session_of(made) as peer:
+        await ask(peer, 1, "session/prompt", prompt=PROMPT)
+        await update_of(peer)
+        await peer.send(request(2, method), request(3, "session/prompt", prompt=PROMPT))
+        messages = [await peer.receive() for _ in range(3)]
+        answers = {message["id"]: message for message in messages if "id" in message}
+        assert (answers[2]["result"], answers[3]["error"]["code"]) == ({}, -32800)
+        updates = [message["params"]["update"] for message in messages if "id" not in message]
+        assert (names(updates), made.agent.prompts) == (["idle cancelled"], ["hi"])
+        assert await peer.until_quiet() == []
+
+
+async def test_a_session_whose_id_was_closed_and_deleted_is_another_one() -> None:
+    class Same(Complete):
+        async def session_new(self, request: v1.NewSessionRequest) -> v1.NewSessionResponse:
+            return v1.NewSessionResponse(session_id="session-1")
+
+    async with session_of(Same) as peer:
+        await ask(peer, 1, "session/close")
+        await ask(peer, 2, "session/delete")
+        await peer.call("session/new", SETUP)
+        assert names(await turn(peer, 3))[-1] == "idle end_turn"
+
+
+async def test_relative_paths_are_in_the_folder_that_a_session_was_resumed_in() -> None:
+    class Relative(Complete):
+        async def work(self, session: str) -> None:
+            location = v1.ToolCallLocation(path="x")
+            await self.send(session, v1.SessionUpdateToolCall(tool_call_id="1", title="Read", locations=[location]))
+
+    open = partial(v1.connect_in_process, Relative, options=Options(guards="off"))
+    async with serving(LINKS["memory"], as_v2(open=open), side=AGENT_SIDE, ready=False) as peer:
+        await peer.call("initialize", {"protocolVersion": 2, "info": INFO, "capabilities": {}})
+        await peer.call("session/new", SETUP)
+        await ask(peer, 1, "session/resume", cwd="/other")
+        (call,) = [update for update in await turn(peer) if "locations" in update]
+        assert call["locations"] == [{"path": "/other/x"}]
 
 
 async def test_delete_needs_the_agents_capability() -> None:

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
+import pytest
+
 from acp_bindings import v1
-from acp_runtime import InvalidParams
-from tests.support.kit.behind_v2 import AgentV1, Made, ask, connected, turn
+from acp_bindings.v2_draft.connecting import AGENT_SIDE
+from acp_kit.versions import as_v2
+from acp_runtime import InvalidParams, Options
+from tests.support.kit.behind_v2 import INFO, AgentV1, Made, ask, connected, turn
+from tests.support.runtime.peer import LINKS, serving
 
 MODES = v1.SessionModeState(
     current_mode_id="ask",
@@ -137,19 +143,24 @@ async def test_an_agent_that_has_its_modes_as_an_option_too_has_them_once() -> N
         assert kinds == ["config_option_update"]
 
 
-async def test_commands_have_types() -> None:
+async def test_commands_have_types_and_names_of_version_2(caplog: pytest.LogCaptureFixture) -> None:
     class Commanding(AgentV1):
         async def work(self, session: str) -> None:
             commands = [
                 v1.AvailableCommand(name="plan", description="Plans"),
                 v1.AvailableCommand(name="find", description="Finds", input=v1.UnstructuredCommandInput(hint="what")),
+                v1.AvailableCommand(name="find it", description="Finds"),
+                v1.AvailableCommand(name="find", description="Finds again"),
             ]
             await self.send(session, v1.SessionUpdateAvailableCommandsUpdate(available_commands=commands))
 
-    async with connected(Commanding) as (peer, _):
+    open = partial(v1.connect_in_process, Commanding, options=Options(guards="off"))
+    async with serving(LINKS["memory"], as_v2(open=open), side=AGENT_SIDE, ready=False) as peer:
+        await peer.call("initialize", {"protocolVersion": 2, "info": INFO, "capabilities": {}})
         await peer.call("session/new", {"cwd": "/work"})
         (update,) = [update for update in await turn(peer) if "availableCommands" in update]
         assert update["availableCommands"] == [
             {"type": "command", "name": "plan", "description": "Plans"},
             {"type": "command", "name": "find", "description": "Finds", "input": {"type": "text", "hint": "what"}},
         ]
+    assert "Left out 2 commands" in caplog.text

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ import pytest
 from acp_bindings import v1, v2_draft as v2
 from acp_bindings.v2_draft.connecting import AGENT_SIDE
 from acp_kit.versions import as_v2
-from acp_runtime import AuthenticationRequired, RequestCancelled, RequestError
+from acp_runtime import AuthenticationRequired, Options, RequestCancelled, RequestError
 from tests.support.kit.behind_v2 import (
     CANCEL,
     INFO,
@@ -259,8 +260,8 @@ async def test_a_cancel_of_an_unknown_session_is_ignored() -> None:
         assert await peer.until_quiet() == []
 
 
-def raw_agent(*prompt: dict[str, Any], result: Any) -> Any:
-    """Return a function that connects to an agent in raw JSON, which sends some messages and a result in its turn."""
+def raw_agent(*prompt: dict[str, Any], **end: Any) -> Any:
+    """Return a function that connects to an agent in raw JSON, which sends some messages and a response in its turn."""
 
     @asynccontextmanager
     async def open(make_client: Any) -> AsyncGenerator[Any]:
@@ -270,30 +271,81 @@ def raw_agent(*prompt: dict[str, Any], result: Any) -> Any:
             await answering
 
     async def answer(peer: Peer) -> None:
-        for answer in ({"protocolVersion": 1}, {"sessionId": "session-1"}, result):
+        for answer in ({"result": {"protocolVersion": 1}}, {"result": {"sessionId": "session-1"}}, end):
             message = await peer.receive()
             if message["method"] == "session/prompt":
                 await peer.send(*prompt)
-            await peer.send({"id": message["id"], "result": answer})
+            await peer.send({"id": message["id"], **answer})
 
     return open
 
 
 @asynccontextmanager
-async def session_of_raw(*prompt: dict[str, Any], result: Any) -> AsyncGenerator[Peer]:
+async def session_of_raw(*prompt: dict[str, Any], **end: Any) -> AsyncGenerator[Peer]:
     """Connect such an agent to a raw client of version 2 that has created `session-1`."""
-    factory = as_v2(open=raw_agent(*prompt, result=result))
+    factory = as_v2(open=raw_agent(*prompt, **end))
     async with serving(LINKS["memory"], factory, side=AGENT_SIDE, ready=False) as peer:
         await peer.call("initialize", {"protocolVersion": 2, "info": INFO, "capabilities": {}})
         await peer.call("session/new", {"cwd": "/work"})
         yield peer
 
 
-async def test_an_invalid_response_ends_the_turn_in_an_error(caplog: pytest.LogCaptureFixture) -> None:
+async def test_an_invalid_response_ends_the_turn_in_an_error() -> None:
     async with session_of_raw(update("session-1", "hello"), result={"stopReason": 5}) as peer:
         updates = await turn(peer)
         assert (names(updates), updates[-1]["error"]["code"]) == ([*TURN, "idle error"], -32603)
-    assert "Passing a prompt on has failed" in caplog.text
+        assert "The response to session/prompt is invalid" in updates[-1]["error"]["message"]
+
+
+async def test_an_agent_that_calls_a_cancelled_turn_complete_has_been_cancelled() -> None:
+    class Stubborn(AgentV1):
+        async def session_cancel(self, notification: v1.CancelNotification) -> None:
+            self.cancelled.set()
+
+        async def work(self, session: str) -> None:
+            self.cancelled = asyncio.Event()
+            await self.send(session, chunk("let me think"))
+            await self.cancelled.wait()
+
+        async def session_prompt(self, request: v1.PromptRequest) -> v1.PromptResponse:
+            response = await super().session_prompt(request)
+            return response.model_copy(update={"meta": {"a": 1}})
+
+    open = partial(v1.connect_in_process, Stubborn, options=Options(guards="off"))
+    async with serving(LINKS["memory"], as_v2(open=open), side=AGENT_SIDE, ready=False) as peer:
+        await peer.call("initialize", {"protocolVersion": 2, "info": INFO, "capabilities": {}})
+        await peer.call("session/new", {"cwd": "/work"})
+        await ask(peer, 1, "session/prompt", prompt=PROMPT)
+        await update_of(peer)
+        await peer.send(CANCEL)
+        assert names(await until_idle(peer)) == ["idle cancelled"]
+
+
+async def test_unknown_fields_of_the_agents_response_are_passed_on_and_name_no_state() -> None:
+    result = {"stopReason": "end_turn", "state": "x", "sessionUpdate": "y", "usage": {"a": 1}, "_meta": {"b": 2}}
+    async with session_of_raw(result=result) as peer:
+        updates = await turn(peer)
+        more = {"stopReason": "end_turn", "usage": {"a": 1}, "_meta": {"b": 2}}
+        assert updates[-1] == {"sessionUpdate": "state_update", "state": "idle", **more}
+
+
+@pytest.mark.parametrize("kind", ["usage_update", "available_commands_update", "session_info_update"])
+async def test_settings_do_not_accept_a_prompt(kind: str) -> None:
+    fields = {"usage_update": {"used": 1, "size": 2}, "available_commands_update": {"availableCommands": []}}
+    setting = notification("session/update", update={"sessionUpdate": kind, **fields.get(kind, {"title": "A talk"})})
+    error = {"code": -32000, "message": "Log in"}
+    async with session_of_raw(setting, error=error) as peer:
+        updates, response = await ask(peer, 1, "session/prompt", prompt=PROMPT)
+        assert (names(updates), response["error"]) == ([kind], error)
+        assert await peer.until_quiet() == []
+
+
+async def test_an_echo_after_settings_is_not_shown() -> None:
+    usage = {"sessionUpdate": "usage_update", "used": 1, "size": 2}
+    echo = {"sessionUpdate": "user_message_chunk", "content": PROMPT[0]}
+    messages = [notification("session/update", update=update) for update in (usage, echo, usage)]
+    async with session_of_raw(*messages, result={"stopReason": "end_turn"}) as peer:
+        assert "user_message_chunk" not in names(await turn(peer))
 
 
 async def test_updates_of_kinds_that_version_1_does_not_have_are_passed_on() -> None:

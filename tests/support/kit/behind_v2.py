@@ -124,7 +124,8 @@ async def until_idle(peer: Peer) -> list[Any]:
 async def turn(peer: Peer, id: int = 1) -> list[Any]:
     """Send a prompt. Return the updates until the session is idle."""
     before, response = await ask(peer, id, "session/prompt", prompt=PROMPT)
-    assert response["result"] == {"messageId": before[0]["messageId"]}
+    (message,) = [update for update in before if update["sessionUpdate"] == "user_message"]
+    assert response["result"] == {"messageId": message["messageId"]}
     return [*before, *await until_idle(peer)]
 
 
