@@ -13,7 +13,7 @@ from acp_bindings import v1
 from acp_kit.agent.errors import TurnCancelled, all_errors
 from acp_kit.agent.tool_calls import Output, ToolCall
 from acp_kit.common.profiles import convert, like
-from acp_runtime import current_request
+from acp_runtime import ABSENT, current_request
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -44,6 +44,9 @@ class Turn(Generic[ResponseT]):
     Attributes:
         session: the session of the turn.
         stop_reason: why the turn ends. Set it to `max_tokens`, `max_turn_requests` or `refusal` where that applies.
+        meta: the `_meta` of the response; None for none.
+        usage: the tokens that the turn has used; None if unknown. The stable version 1 has no field for it, but many
+            agents send it.
         unfinished: the tool calls that `ToolCall.start` began and that have not ended. At the end of the block, they
             fail.
     """
@@ -51,6 +54,8 @@ class Turn(Generic[ResponseT]):
     def __init__(self, session: SessionBase, prompt: Sequence[v1.ContentBlock] = ()) -> None:
         self.session = session
         self.stop_reason: v1.StopReason = "end_turn"
+        self.meta: dict[str, Any] | None = None
+        self.usage: v1_unstable.Usage | None = None
         self.unfinished: list[ToolCall] = []
         self._prompt = prompt
         self._commands: set[asyncio.Task[TerminalResult]] = set()
@@ -64,7 +69,10 @@ class Turn(Generic[ResponseT]):
     @property
     def response(self) -> ResponseT:
         """The response to the prompt."""
-        response = like(self.session.client, v1.PromptResponse)(stop_reason=self.stop_reason)
+        cls = like(self.session.client, v1.PromptResponse)
+        response = cls(stop_reason=self.stop_reason, meta=ABSENT if self.meta is None else self.meta)
+        if self.usage is not None:
+            response = cls.model_validate({**response.model_dump(), "usage": self.usage.model_dump()})
         return cast("ResponseT", response)
 
     @property

@@ -8,8 +8,12 @@ For example:
     agent.assert_done()
 """
 
-from acp_kit.testing.agent import (
-    ScriptedAgent as ScriptedAgent,
+from acp_kit.testing.agent import Answer as Answer, ScriptedAgent as ScriptedAgent
+from acp_kit.testing.client import EDITORS as EDITORS, ScriptedClient as ScriptedClient, as_client as as_client
+from acp_kit.testing.connecting import connect as connect
+from acp_kit.testing.processes import run_client as run_client
+from acp_kit.testing.replay import Replay as Replay
+from acp_kit.testing.steps import (
     Step as Step,
     die as die,
     garbage as garbage,
@@ -19,7 +23,3 @@ from acp_kit.testing.agent import (
     slow as slow,
     wait as wait,
 )
-from acp_kit.testing.client import EDITORS as EDITORS, ScriptedClient as ScriptedClient, as_client as as_client
-from acp_kit.testing.connecting import connect as connect
-from acp_kit.testing.processes import run_client as run_client
-from acp_kit.testing.replay import Replay as Replay

@@ -1,51 +1,85 @@
-"""An agent that plays a script, and steps for scripts, some of which violate the protocol."""
+"""An agent that plays a script."""
 
 from __future__ import annotations
 
 import asyncio
-import json
 import re
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, TypeAlias
-from uuid import uuid4
+from typing import Any, TypeAlias, cast
 
 from acp_bindings import v1
-from acp_kit.agent import Sessions, Turn
+from acp_bindings.v1.connecting import AGENT_SIDE
+from acp_kit.agent import Session, Sessions, Settings, Turn
+from acp_kit.common.sequences import check_sequence
 from acp_kit.content import to_text
-from acp_kit.testing.replay import Exit, Replay
-from acp_runtime import Options, RequestError, current_request
+from acp_kit.testing.replay import Replay
+from acp_kit.testing.steps import Exit, Step, Wire
+from acp_runtime import Model, Options, RequestError
 from acp_runtime.transports import Transport
 
-Step: TypeAlias = "str | v1.SessionUpdate | Exception | Callable[[Turn], Awaitable[object]]"
+Answer: TypeAlias = "Model | Exception | Callable[[Any], Awaitable[Model | None]] | None"
+
+# The requests by the names of their answers: `new_session` for a NewSessionRequest.
+_REQUESTS = {
+    re.sub(r"\B(?=[A-Z])", "_", method.params.removesuffix("Request")).lower(): method
+    for method in AGENT_SIDE.requests.values()
+    if method.wire != "session/prompt"
+}
 
 
 class ScriptedAgent:
     """An agent that plays a script, in any number of sessions and connections.
 
     Each argument is the step or the list of steps for one prompt. A step is text, an update, an exception to answer
-    with, or an async function of a `Turn`; `acp_kit.testing` has some. Further prompts are answered with an error.
+    with, or an async function of a `Turn`; `acp_kit.testing` has some. If `session/load` is advertised, it plays the
+    next steps, too. Prompts beyond the end of the script are answered with an error.
 
     Attributes:
-        prompts: all prompts so far, of all sessions, in order.
+        requests: all requests so far, of all connections, in order.
         capabilities: the capabilities to advertise.
         where: the last step that was reached, such as: prompt 1 of 2 got to step 3 of 3, wait.
     """
 
-    def __init__(self, *script: Step | Sequence[Step], capabilities: v1.AgentCapabilities | None = None) -> None:
+    def __init__(
+        self,
+        *script: Step | Sequence[Step],
+        capabilities: v1.AgentCapabilities | None = None,
+        options: Iterable[v1.SessionConfigOption] = (),
+        **answers: Answer | Sequence[Answer],
+    ) -> None:
         """Make an agent.
 
         Args:
             *script: the step or the steps for each prompt.
             capabilities: the capabilities to advertise; by default none.
+            options: the config options of each session, see `acp_kit.agent.select`. One with the category `mode` is
+                also offered as its modes.
+            **answers: the answers to other requests, named like the params: `new_session` for a `NewSessionRequest`.
+                Each is a response, an exception, None for the usual answer, or an async function of the request that
+                returns one of these. A list has the answers to the first requests; the others get the usual answer.
+
+        Raises:
+            TypeError: if there is no request for an answer.
+            ValueError: if `session/load` is advertised, but the script has no steps to play.
         """
-        self.prompts: list[v1.PromptRequest] = []
+        if unknown := answers.keys() - _REQUESTS.keys():
+            raise TypeError(f"No request is called {', '.join(unknown)}. The requests are {', '.join(_REQUESTS)}.")
+        self.requests: list[Any] = []
         self.capabilities: v1.AgentCapabilities = capabilities or v1.AgentCapabilities()
         self.where: str = "no prompt was sent"
+        self._options = [*check_sequence("options", options)]
+        self._answers: dict[str, Any] = {
+            _REQUESTS[name].wire: [*answer] if isinstance(answer, (list, tuple)) else answer
+            for name, answer in answers.items()
+        }
         self._script: list[Any] = [steps if isinstance(steps, (list, tuple)) else [steps] for steps in script]
+        self._played = 0
         self._remaining_steps = sum(map(len, self._script))
-        self._prompt_came = asyncio.Event()
+        self._request_came = asyncio.Event()
+        load = AGENT_SIDE.requests["session/load"]
+        if self._is_advertised(load) and not (script or "load_session" in answers):
+            raise ValueError("The agent advertises session/load, which plays the next steps, but the script has none.")
 
     @staticmethod
     def from_recording(file: str | Path) -> Replay:
@@ -57,15 +91,22 @@ class ScriptedAgent:
         """
         return Replay(file)
 
+    @property
+    def prompts(self) -> list[v1.PromptRequest]:
+        """All prompts so far, of all sessions, in order."""
+        return [request for request in self.requests if isinstance(request, v1.PromptRequest)]
+
     async def serve(self, transport: Transport, options: Options, exit: Exit) -> None:
         """Serve a client over a transport, until the connection ends. `exit` ends the process."""
-        wire = _Wire(transport, exit)
-        await v1.serve(lambda client: _Agent(self, client, wire), wire, options=options)
+        wire = Wire(transport, exit)
+        methods = [method for method in AGENT_SIDE.requests.values() if self._is_answered(method)]
+        cls: Any = type("ScriptedAgent", (_Connection,), {method.name: _handler(method) for method in methods})
+        await v1.serve(lambda client: cls(self, client, wire, self._options), wire, options=options)
 
     async def begun(self, number: int) -> None:
         """Wait until the script has received `number` prompts. A prompt that is cancelled early may never reach it."""
         while len(self.prompts) < number:
-            await self._prompt_came.wait()
+            await self._request_came.wait()
 
     def assert_done(self) -> None:
         """Check that the client has sent as many prompts as the script has, and that all steps were played.
@@ -73,23 +114,42 @@ class ScriptedAgent:
         Raises:
             AssertionError: if not. The message says how far the script got.
         """
-        if self._remaining_steps or len(self.prompts) != len(self._script):
-            sent = f"{len(self.prompts)} of {len(self._script)} prompts were sent"
+        if self._remaining_steps or self._played != len(self._script):
+            sent = f"{self._played} of {len(self._script)} prompts were sent"
             raise AssertionError(f"The script isn't done: {sent}, and {self.where}.")
 
-    async def play(self, turn: Turn, request: v1.PromptRequest) -> None:
-        """Play the steps of the next prompt. The agent calls this."""
-        self.prompts.append(request)
-        self._prompt_came.set()
-        self._prompt_came = asyncio.Event()
-        number, count = len(self.prompts), len(self._script)
+    def record(self, request: Model) -> None:
+        """Add a request to `requests`. The agent calls this."""
+        self.requests.append(request)
+        self._request_came.set()
+        self._request_came = asyncio.Event()
+
+    async def answer_to(self, method: str, request: Model) -> Model | None:
+        """Return the scripted answer to a request; None for the usual one. The agent calls this."""
+        answer: Any = self._answers.get(method)
+        if isinstance(answer, list):
+            answers = cast("list[Any]", answer)
+            answer = answers.pop(0) if answers else None
+        if callable(answer):
+            respond: Any = answer
+            answer = await respond(request)
+        if isinstance(answer, Exception):
+            raise answer
+        return cast("Model | None", answer)
+
+    async def play(self, turn: Turn, request: v1.PromptRequest | v1.LoadSessionRequest) -> None:
+        """Play the next steps. The agent calls this."""
+        is_prompt = isinstance(request, v1.PromptRequest)
+        self._played += 1
+        number, count = self._played, len(self._script)
         if number > count:
-            text = to_text(request.prompt)[:80]
+            text = to_text(request.prompt)[:80] if is_prompt else "session/load"
             raise RequestError(-32603, f"The script has no steps for prompt {number} of {count}: {text!r}")
         steps = self._script[number - 1]
+        name = "prompt" if is_prompt else "session/load"
         for place, step in enumerate(steps, 1):
-            name = getattr(step, "__qualname__", repr(step)[:60]).removesuffix(".<locals>.step")
-            self.where = f"prompt {number} of {count} got to step {place} of {len(steps)}, {name}"
+            title = getattr(step, "__qualname__", repr(step)[:60]).removesuffix(".<locals>.step")
+            self.where = f"{name} {number} of {count} got to step {place} of {len(steps)}, {title}"
             self._remaining_steps -= 1
             if isinstance(step, Exception):
                 raise step
@@ -100,134 +160,120 @@ class ScriptedAgent:
             else:
                 await step(turn)
 
+    def initialize_response(self) -> v1.InitializeResponse:
+        """Return the usual answer to `initialize`."""
+        return v1.InitializeResponse(protocol_version=1, agent_capabilities=self.capabilities)
 
-class _Agent(v1.Agent):
-    """One connection of a scripted agent."""
+    def _is_answered(self, method: Any) -> bool:
+        if method.wire in self._answers or method.baseline:
+            return True
+        is_setter = method.name in ("session_set_mode", "session_set_config_option")
+        return bool(self._options) if is_setter else self._is_advertised(method)
 
-    def __init__(self, script: ScriptedAgent, client: v1.RemoteClient, wire: _Wire) -> None:
+    def _is_advertised(self, method: Any) -> bool:
+        if not isinstance(method.capability, str):
+            return False
+        answer = self._answers.get("initialize")
+        response = answer if isinstance(answer, v1.InitializeResponse) else self.initialize_response()
+        value: Any = response.model_dump()
+        for step in method.capability.split("."):
+            value = cast("dict[str, Any]", value).get(step) if isinstance(value, dict) else None
+        return value not in (None, False, [])
+
+
+def _handler(method: Any) -> Any:
+    async def handle(self: _Connection, request: Any) -> Any:
+        return await self.answer(method, request)
+
+    return handle
+
+
+class _Connection(v1.Agent):
+    """One connection of a scripted agent, with its usual answers. A subclass has the handlers."""
+
+    def __init__(
+        self,
+        script: ScriptedAgent,
+        client: v1.RemoteClient,
+        wire: Wire,
+        options: Sequence[v1.SessionConfigOption],
+    ) -> None:
         self.wire = wire
-        self._script = script
+        self.script = script
         self._client = client
+        self._options = options
         self._sessions = Sessions()
+        self._settings: dict[str, Settings] = {}
 
-    async def initialize(self, request: v1.InitializeRequest) -> v1.InitializeResponse:
-        return v1.InitializeResponse(protocol_version=1, agent_capabilities=self._script.capabilities)
+    async def answer(self, method: Any, request: Any) -> Any:
+        """Record a request, and answer it as the script says, or as usual."""
+        self.script.record(request)
+        answer = await self.script.answer_to(method.wire, request)
+        if answer is None:
+            return await getattr(self, f"_{method.name}")(request)
+        if isinstance(answer, (v1.NewSessionResponse, v1.LoadSessionResponse, v1.ResumeSessionResponse)):
+            self._open(request, answer.session_id if isinstance(answer, v1.NewSessionResponse) else request.session_id)
+        return answer
 
-    async def session_new(self, request: v1.NewSessionRequest) -> v1.NewSessionResponse:
-        return v1.NewSessionResponse(session_id=self._sessions.create(self._client, cwd=request.cwd).id)
+    def _open(self, request: Any, session_id: str | None) -> Session:
+        session = self._sessions.create(
+            self._client,
+            cwd=request.cwd,
+            additional_directories=request.additional_directories,
+            session_id=session_id,
+        )
+        self._settings[session.id] = Settings(session, self._options)
+        return session
 
-    async def session_prompt(self, request: v1.PromptRequest) -> v1.PromptResponse:
+    def _settings_of(self, session: Session) -> dict[str, Any]:
+        """Return the fields with the settings in the answer that opens a session."""
+        settings = self._settings[session.id]
+        fields = {"config_options": settings.config_options, "modes": settings.modes}
+        return {name: value for name, value in fields.items() if value}
+
+    async def _initialize(self, request: v1.InitializeRequest) -> v1.InitializeResponse:
+        return self.script.initialize_response()
+
+    async def _authenticate(self, request: v1.AuthenticateRequest) -> v1.AuthenticateResponse:
+        return v1.AuthenticateResponse()
+
+    async def _logout(self, request: v1.LogoutRequest) -> v1.LogoutResponse:
+        return v1.LogoutResponse()
+
+    async def _session_new(self, request: v1.NewSessionRequest) -> v1.NewSessionResponse:
+        session = self._open(request, None)
+        return v1.NewSessionResponse(session_id=session.id, **self._settings_of(session))
+
+    async def _session_load(self, request: v1.LoadSessionRequest) -> v1.LoadSessionResponse:
+        session = self._open(request, request.session_id)
+        async with session.turn() as turn:
+            await self.script.play(turn, request)
+        return v1.LoadSessionResponse(meta=turn.response.meta, **self._settings_of(session))
+
+    async def _session_resume(self, request: v1.ResumeSessionRequest) -> v1.ResumeSessionResponse:
+        return v1.ResumeSessionResponse(**self._settings_of(self._open(request, request.session_id)))
+
+    async def _session_list(self, request: v1.ListSessionsRequest) -> v1.ListSessionsResponse:
+        sessions = [v1.SessionInfo(session_id=id, cwd=str(session.cwd)) for id, session in self._sessions.items()]
+        return v1.ListSessionsResponse(sessions=sessions)
+
+    async def _session_close(self, request: v1.CloseSessionRequest) -> v1.CloseSessionResponse:
+        self._sessions.remove(request.session_id)
+        return v1.CloseSessionResponse()
+
+    async def _session_delete(self, request: v1.DeleteSessionRequest) -> v1.DeleteSessionResponse:
+        self._sessions.remove(request.session_id)
+        return v1.DeleteSessionResponse()
+
+    async def _session_set_mode(self, request: v1.SetSessionModeRequest) -> v1.SetSessionModeResponse:
+        return await self._settings[request.session_id].set_mode(request)
+
+    async def _session_set_config_option(
+        self, request: v1.SetSessionConfigOptionRequest
+    ) -> v1.SetSessionConfigOptionResponse:
+        return await self._settings[request.session_id].set_config_option(request)
+
+    async def _session_prompt(self, request: v1.PromptRequest) -> v1.PromptResponse:
         async with self._sessions[request.session_id].turn(request.prompt) as turn:
-            await self._script.play(turn, request)
+            await self.script.play(turn, request)
         return turn.response
-
-
-class _Wire:
-    """The agent's transport, on which steps can violate the protocol.
-
-    Attributes:
-        write: sends bytes.
-        exit: ends the agent, with an exit code.
-        replacements: functions to call instead of sending a line, by its method, or for a response by its id.
-    """
-
-    def __init__(self, transport: Transport, exit: Exit) -> None:
-        self.receive = transport.receive
-        self.close = transport.close
-        self.write = transport.send
-        self.exit = exit
-        self.replacements: dict[Any, Callable[[bytes], Awaitable[object]]] = {}
-
-    async def send(self, data: bytes, /) -> None:
-        """Send messages."""
-        for line in data.splitlines(keepends=True):
-            message = json.loads(line)
-            key = message["method"] if "method" in message else message["id"]
-            send = self.replacements.pop(key, self.write)
-            await send(line)
-
-
-async def wait(turn: Turn) -> None:
-    """Wait until the client cancels the turn, and answer `cancelled`."""
-    await asyncio.Event().wait()
-
-
-async def ignore_cancel(turn: Turn) -> None:
-    """Wait until the client cancels the turn, and continue. The response violates the protocol: it says `end_turn`."""
-    wire, id = _wire(turn)
-    answer = {"jsonrpc": "2.0", "id": id, "result": {"stopReason": "end_turn"}}
-    wire.replacements[id] = lambda line: wire.write(json.dumps(answer).encode() + b"\n")
-    with suppress(asyncio.CancelledError):
-        await asyncio.Event().wait()
-
-
-def slow(text: str, seconds: float = 0.05) -> Step:
-    """Say a text word by word, with a pause after each word, in seconds."""
-
-    async def step(turn: Turn) -> None:
-        for word in re.findall(r"\s*\S+\s*", text):
-            await turn.say(word)
-            await asyncio.sleep(seconds)
-
-    return step
-
-
-def die(code: int = 1) -> Step:
-    """End without a response. In the client's process the connection ends; another process ends with the exit code."""
-
-    async def step(turn: Turn) -> None:
-        await _on_wire(turn, lambda wire: wire.exit(code))
-        await asyncio.Event().wait()
-
-    return step
-
-
-def garbage(data: bytes = b"npm warn deprecated\n") -> Step:
-    """Write bytes between the messages."""
-
-    async def step(turn: Turn) -> None:
-        await _on_wire(turn, lambda wire: wire.write(data))
-
-    return step
-
-
-def late(text: str) -> Step:
-    """Say a text after the response, which violates the protocol."""
-
-    async def step(turn: Turn) -> None:
-        wire, id = _wire(turn)
-        update = v1.SessionUpdateAgentMessageChunk(content=v1.ContentBlockText(text=text))
-        params = v1.SessionNotification(session_id=turn.session.id, update=update).model_dump_json()
-        message = f'{{"jsonrpc":"2.0","method":"session/update","params":{params}}}\n'
-        wire.replacements[id] = lambda line: wire.write(line + message.encode())
-
-    return step
-
-
-def reuse_id(tool_call_id: str = "call-1") -> Step:
-    """Report two tool calls, one after the other, with the same id."""
-
-    async def step(turn: Turn) -> None:
-        for title in ("First", "Second"):
-            await turn.send(v1.SessionUpdateToolCall(tool_call_id=tool_call_id, title=title, status="in_progress"))
-            await turn.send(v1.SessionUpdateToolCallUpdate(tool_call_id=tool_call_id, status="completed"))
-
-    return step
-
-
-def _wire(turn: Turn) -> tuple[_Wire, Any]:
-    """Return the agent's wire, and the id of the prompt."""
-    agent: Any = turn.session.client.handler
-    request: Any = current_request()
-    return agent.wire, request.id
-
-
-async def _on_wire(turn: Turn, act: Callable[[_Wire], Awaitable[object]]) -> None:
-    """Call a function with the wire, after everything that was sent before.
-
-    It replaces a notification, because messages are sent in order.
-    """
-    wire, _ = _wire(turn)
-    method = f"_acp_kit/{uuid4()}"
-    wire.replacements[method] = lambda line: act(wire)
-    await turn.session.client.ext_notification(method)

@@ -9,9 +9,11 @@ import socket
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, closing
+from logging import ERROR, Handler, LogRecord, getLogger
 from pathlib import Path
 from time import time
-from typing import Any, Literal
+from traceback import format_exception
+from typing import Any, Literal, TypeAlias
 
 from acp_bindings import v1
 from acp_kit.client import ClientSession, client_capabilities, open_session
@@ -21,12 +23,18 @@ from acp_kit.recording.owner_file import OwnerFile
 from acp_kit.testing.agent import ScriptedAgent
 from acp_kit.testing.client import ScriptedClient
 from acp_kit.testing.replay import Replay
+from acp_kit.testing.steps import Exit
 from acp_runtime import Options
-from acp_runtime.transports import StreamTransport
+from acp_runtime.transports import StreamTransport, Transport
+
+AnyAgent: TypeAlias = "ScriptedAgent | Replay | Callable[[v1.RemoteClient], v1.Agent]"
 
 RECORD = "ACP_RECORD"
 """The environment variable with the folder for recordings, which `acp_kit.testing.pytest_plugin` sets."""
 
+_RUNTIME = getLogger("acp_runtime")
+_MAX_FAILURES = 3
+_MAX_FRAMES = 3
 _MAX_LINES = 12
 _MAX_CHARACTERS = 300
 _saved: Counter[str] = Counter()
@@ -34,7 +42,7 @@ _saved: Counter[str] = Counter()
 
 @asynccontextmanager
 async def connect(
-    agent: ScriptedAgent | Replay | Callable[[v1.RemoteClient], v1.Agent] | Sequence[str],
+    agent: AnyAgent | Sequence[str],
     client: ScriptedClient | Callable[[v1.RemoteAgent], v1.Client],
     *,
     cwd: str | Path = "/work",
@@ -43,8 +51,8 @@ async def connect(
 ) -> AsyncGenerator[ClientSession]:
     """Connect an agent and a client, initialize, and open a session: `async with connect(agent, client) as session`.
 
-    An exception that leaves the block gets notes, which pytest shows: how far the scripts got, the last messages, and
-    the agent's stderr.
+    An exception that leaves the block gets notes, which pytest shows: how far the scripts got, the exceptions of
+    handlers, the last messages, and the agent's stderr.
 
     Args:
         agent: a `ScriptedAgent`, the class of an agent or another factory, or the command that starts an agent, as a
@@ -67,10 +75,7 @@ async def connect(
             client_end, agent_end = [
                 StreamTransport(*await asyncio.open_connection(sock=end)) for end in socket.socketpair()
             ]
-            if isinstance(agent, (ScriptedAgent, Replay)):
-                serving = asyncio.create_task(agent.serve(agent_end, Options(), lambda _: agent_end.close()))
-            else:
-                serving = asyncio.create_task(v1.serve(agent, agent_end))
+            serving = asyncio.create_task(serve(agent, agent_end, Options(), lambda _: agent_end.close()))
             stack.push_async_callback(asyncio.gather, serving)
             remote = await stack.enter_async_context(v1.connect(client, client_end, options=options))
         advertised = client.capabilities if isinstance(client, ScriptedClient) else client_capabilities(remote.handler)
@@ -78,11 +83,21 @@ async def connect(
         yield await stack.enter_async_context(open_session(remote, cwd=cwd))
 
 
+async def serve(agent: AnyAgent, transport: Transport, options: Options, exit: Exit) -> None:
+    """Serve an agent over a transport, until the connection ends. `exit` ends the process of a script."""
+    if isinstance(agent, (ScriptedAgent, Replay)):
+        await agent.serve(transport, options, exit)
+    else:
+        await v1.serve(agent, transport, options=options)
+
+
 @asynccontextmanager
 async def reported(
     deadline: float, *sides: object, sent: Direction = "c2a", received: Direction = "a2c"
 ) -> AsyncGenerator[Options]:
-    """Limit the time of a block. Add notes to an exception that leaves it: how far the scripts got, the last messages.
+    """Limit the time of a block. Add notes to an exception that leaves it.
+
+    The notes are how far the scripts got, the exceptions of handlers, and the last messages.
 
     Yields:
         The options for the connection, which collect its messages and the agent's stderr.
@@ -97,6 +112,8 @@ async def reported(
         entries.extend(WireLine(time(), "stderr", line) for line in data.splitlines(keepends=True))
 
     limit = asyncio.timeout(deadline)
+    failures = _Failures(ERROR)
+    _RUNTIME.addHandler(failures)
     try:
         async with limit:
             yield Options(on_frame=add_frame, stderr=add_stderr)
@@ -106,12 +123,27 @@ async def reported(
             error.args = (f"Not done after {deadline:g} seconds: {where or 'the last messages show who waits'}.",)
         elif scripts:
             error.add_note(f"At the end, {where}.")
-        for note in _notes(entries):
+        for note in [*failures.notes, *_notes(entries)]:
             error.add_note(note)
         raise
     finally:
+        _RUNTIME.removeHandler(failures)
         if RECORD in os.environ:
             _save(Path(os.environ[RECORD]), entries)
+
+
+class _Failures(Handler):
+    """Collects the exceptions of handlers, which the other side sees as "Internal error"."""
+
+    def __init__(self, level: int) -> None:
+        super().__init__(level)
+        self.notes: list[str] = []
+
+    def emit(self, record: LogRecord) -> None:
+        error = record.exc_info and record.exc_info[1]
+        if error and len(self.notes) < _MAX_FAILURES:
+            trace = "".join(format_exception(error, limit=-_MAX_FRAMES)).rstrip()
+            self.notes.append(f"{record.getMessage()}:\n{trace}")
 
 
 def _notes(entries: list[WireLine]) -> list[str]:

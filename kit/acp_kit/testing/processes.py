@@ -24,7 +24,7 @@ from acp_kit.common.command_line import CommandParser
 from acp_kit.common.sequences import check_sequence
 from acp_kit.testing import relay
 from acp_kit.testing.agent import ScriptedAgent
-from acp_kit.testing.connecting import reported
+from acp_kit.testing.connecting import AnyAgent, reported, serve
 from acp_kit.testing.replay import Replay
 from acp_runtime import Options
 from acp_runtime.transports import StreamTransport, shutdown_signals
@@ -36,9 +36,9 @@ _GRACE = 2.0
 
 @asynccontextmanager
 async def run_client(
-    agent: ScriptedAgent | Replay, command: Sequence[str], *, deadline: float = 10.0, **options: Any
+    agent: AnyAgent, command: Sequence[str], *, deadline: float = 10.0, **options: Any
 ) -> AsyncGenerator[Process]:
-    """Start a client as a process. Its agent plays a script in this process.
+    """Start a client as a process. Its agent runs in this process.
 
         async with run_client(agent, ["node", "client.mjs", "{agent}"]) as client:
             assert await client.wait() == 0
@@ -46,7 +46,7 @@ async def run_client(
     Exceptions get the notes of `connect`. A client that still runs at the end of the block is ended.
 
     Args:
-        agent: a `ScriptedAgent`, or a `Replay`.
+        agent: a `ScriptedAgent`, a `Replay`, or the class of an agent or another factory.
         command: the program of the client and its arguments. In each, `{agent}` is replaced by the path of a program
             that the client must start as its agent.
         deadline: after how many seconds the block fails.
@@ -112,16 +112,14 @@ def signal_group(client: Process, name: str) -> None:
             client.send_signal(getattr(signal, name, signal.SIGTERM))
 
 
-async def _serve(
-    agent: ScriptedAgent | Replay, options: Options, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-) -> None:
+async def _serve(agent: AnyAgent, options: Options, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     """Serve a client at the other end of a relay."""
 
     async def exit(code: int) -> None:
         writer.write(relay.END + str(code).encode())
         writer.close()
 
-    await agent.serve(StreamTransport(reader, writer), options, exit)
+    await serve(agent, StreamTransport(reader, writer), options, exit)
 
 
 def _program(folder: Path, token: str, command: list[str]) -> str:

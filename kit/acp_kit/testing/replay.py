@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, TypeAlias, cast
+from typing import Any, cast
 
 from acp_kit.recording.file_format import Recorded, read_recording
+from acp_kit.testing.steps import Exit
 from acp_runtime import Options
 from acp_runtime.transports import Transport
 
 # Members that may differ between clients.
 _CLIENT_SPECIFIC = re.compile("_meta|additionalDirectories|client(Capabilities|Info)|cwd|mcpServers|messageId")
 _MAX_DIFFERENCES = 3
-
-Exit: TypeAlias = Callable[[int], Awaitable[object]]
 
 
 class Replay:

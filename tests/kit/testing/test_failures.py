@@ -15,7 +15,7 @@ from acp_kit.agent import Turn
 from acp_kit.recording.file_format import read_recording
 from acp_kit.testing import ScriptedAgent, ScriptedClient, connect, wait
 from acp_kit.testing.connecting import RECORD
-from acp_runtime import ConnectionClosed
+from acp_runtime import ConnectionClosed, RemoteError
 from tests.support.kit.passing_time import let_pass
 from tests.support.kit.turns import ActingAgent, Viewer
 from tests.support.paths import ROOT
@@ -73,6 +73,22 @@ async def test_a_failed_assertion_has_the_scripts_and_the_last_messages() -> Non
         '  <- {"id":2,"result":{"stopReason":"end_turn"}}',
     )
     assert (len(lines), max(map(len, lines))) == (11, 302)
+
+
+async def fail(turn: Turn) -> None:
+    raise KeyError("oops")
+
+
+async def test_the_exception_of_a_handler_is_in_the_report() -> None:
+    with pytest.raises(RemoteError, match="Internal error") as caught:
+        async with connect(ScriptedAgent(*[fail] * 5), Viewer) as session:
+            for _ in range(4):
+                with pytest.raises(RemoteError):
+                    await session.ask("1")
+            await session.ask("2")
+    failures = [note for note in caught.value.__notes__ if note.startswith("The handler of session/prompt failed:")]
+    assert len(failures) == 3
+    assert failures[0].splitlines()[-2:] == ['    raise KeyError("oops")', "KeyError: 'oops'"]
 
 
 async def test_the_stderr_of_a_command_is_in_the_report() -> None:

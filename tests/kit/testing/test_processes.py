@@ -13,10 +13,11 @@ import pytest
 
 from acp_bindings import v1
 from acp_kit.__main__ import main
+from acp_kit.agent import Turn
 from acp_kit.testing import ScriptedAgent, ScriptedClient, connect, die, garbage, late, run_client, wait
 from acp_runtime import ConnectionClosed
 from tests.support.kit.passing_time import let_pass
-from tests.support.kit.turns import Viewer
+from tests.support.kit.turns import ActingAgent, Viewer
 from tests.support.paths import ROOT
 
 pytestmark = pytest.mark.slow
@@ -94,6 +95,25 @@ async def test_a_client_in_another_language_gets_what_the_script_says(command: l
     assert process.returncode == 0
     assert agent.prompts[0].prompt == [v1.ContentBlockText(text="hello")]
     agent.assert_done()
+
+
+@needs_node
+async def test_any_agent_serves_a_client_in_another_language() -> None:
+    async def say(turn: Turn) -> None:
+        await turn.say("from a class")
+
+    async def fail(turn: Turn) -> None:
+        raise KeyError("oops")
+
+    command = ["node", NODE_CLIENT, "hello", "{agent}"]
+    async with run_client(lambda peer: ActingAgent(peer, [say], []), command, deadline=60) as client:
+        output, _ = await client.communicate()
+    assert output == b"from a class\nend_turn\nexit code 0\n"
+    with pytest.raises(AssertionError) as caught:
+        async with run_client(lambda peer: ActingAgent(peer, [fail], []), command, deadline=60) as client:
+            output, _ = await client.communicate()
+            assert output == b""
+    assert caught.value.__notes__[0].endswith("KeyError: 'oops'")
 
 
 @pytest.mark.test_all
