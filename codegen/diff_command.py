@@ -25,8 +25,9 @@ def run(options: argparse.Namespace) -> int:
     """Compare two sides, and print the report.
 
     Returns:
-        The exit code. 2 if an accepted finding no longer exists, or the stable profile can't be read. 1 if a finding reaches the `--fail-on` threshold, or
-        user code fails and no finding predicts it. Otherwise, and with `--fail-on never`, 0.
+        The exit code. 2 if an accepted finding no longer exists, or the stable profile can't be read. 1 if a finding
+        reaches the `--fail-on` threshold, or user code fails and no finding predicts it. Otherwise, and with
+        `--fail-on never`, 0.
 
     Raises:
         SourceError: a side can't be read.
