@@ -69,7 +69,10 @@ def add_ask(parser: CommandParser) -> None:
 
 
 def _ask(parser: CommandParser, options: Namespace) -> int:
-    question = sys.stdin.read() if options.question == "-" else options.question
+    try:
+        question = sys.stdin.read() if options.question == "-" else options.question
+    except UnicodeDecodeError as error:
+        parser.error(f"stdin is not text: {error}")
     if not question.strip():
         parser.error("the question is empty")
     try:
