@@ -17,6 +17,10 @@ _HEAD = """\
 `acp-bindings COMMAND --help` prints what this page says. `acp-bindings --version` prints the version of the package.
 The words after `--` are the command of an agent or a client, with its arguments. An argument that is wrong, or a file
 that can't be read or written, gives the exit code 2.
+
+With the extra `completion`, `acp-bindings --completion bash` prints what completes its words in bash, and the same for
+zsh and tcsh. Write it to `~/.local/share/bash-completion/completions/acp-bindings`, or for zsh to `_acp-bindings` in a
+folder of `$fpath`.
 """
 
 

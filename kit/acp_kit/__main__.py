@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from argparse import RawDescriptionHelpFormatter
+from argparse import Namespace, RawDescriptionHelpFormatter
 from collections.abc import Collection, Sequence
 from importlib import import_module
 from typing import Any
@@ -61,8 +61,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         reconfigure(errors="backslashreplace")
     try:
         options = parser.parse_args(arguments)
-        if options.version:
-            return _print_version()
         code: int = options.run(options)
     except BrokenPipeError:  # the reader of stdout, such as `head`, has ended
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
@@ -79,12 +77,16 @@ def parsers(names: Collection[str] = _COMMANDS) -> tuple[CommandParser, dict[str
     """Return the parser of `acp-bindings`, and those of its commands. Only these commands get their arguments."""
     parser = CommandParser(
         prog="acp-bindings",
-        usage="acp-bindings [--version] COMMAND ...",
+        usage="acp-bindings [options] COMMAND ...",
         description="Tools for agents and clients that speak the Agent Client Protocol.",
         epilog=_EXAMPLES,
         formatter_class=RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="store_true", help="print the version of this package")
+    parser.add_argument(
+        "--completion", choices=("bash", "tcsh", "zsh"), help="print what completes words in this shell"
+    )
+    parser.set_defaults(run=_print_information)  # a command sets its own
     adding = parser.add_subparsers(title="commands", metavar="COMMAND", prog="acp-bindings")
     commands: dict[str, CommandParser] = {}
     for name, (module, text) in _COMMANDS.items():
@@ -94,10 +96,25 @@ def parsers(names: Collection[str] = _COMMANDS) -> tuple[CommandParser, dict[str
     return parser, commands
 
 
-def _print_version() -> int:
+def _print_information(options: Namespace) -> int:
+    if options.completion:
+        return _print_completion(options.completion)
     from acp_runtime import __version__  # imported on use, because it takes long
 
     sys.stdout.write(f"acp-bindings {__version__}\n")
+    return 0
+
+
+def _print_completion(shell: str) -> int:
+    from acp_kit.common.extras import require  # imported on use, as what it needs
+
+    try:
+        require("--completion", "completion", "shtab")
+    except ImportError as error:
+        sys.stderr.write(f"acp-bindings: {error}\n")
+        return 2
+    parser, _ = parsers()
+    sys.stdout.write(f"{import_module('shtab').complete(parser, shell)}\n")
     return 0
 
 

@@ -78,6 +78,12 @@ class Connector(Generic[AgentT, ClientT, RemoteAgentT, RemoteClientT]):
     ) -> AbstractAsyncContextManager[RemoteAgentT]:
         """Start an agent as a subprocess, and connect to it as its client until the block ends.
 
+        For example:
+
+            async with spawn_agent(MyClient, "gemini", "--acp") as agent:
+                await agent.initialize(protocol_version=1)
+                session = await agent.session_new(cwd=os.getcwd(), mcp_servers=[])
+
         Leaving the block closes the agent's stdin and reads its output until it exits. An agent that
         does not exit within `options.exit_deadline` is terminated, then killed. Processes that it leaves
         behind are ended in the same way. `options.stderr` says where the agent's stderr is copied to,

@@ -37,6 +37,12 @@ class InstrumentedMessage(NamedTuple):
 class Options:
     """Options of a connection. Sizes are in bytes, times in seconds.
 
+    For example:
+
+        options = Options(stderr=Path("agent.log"), exit_deadline=1.0)
+        async with spawn_agent(MyClient, "gemini", "--acp", options=options) as agent:
+            await agent.initialize(protocol_version=1)
+
     Attributes:
         max_message_bytes: a longer incoming line closes the connection with `MessageTooLarge`, before all of it is
             read. Sending one raises `OversizedMessage`, because the peer may have the same limit.

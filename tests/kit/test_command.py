@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 import sys
 from importlib.metadata import entry_points
@@ -13,7 +14,7 @@ import pytest
 from acp_kit import __main__ as command
 from acp_kit.common.command_line import CommandParser
 from acp_runtime import __version__
-from tests.support.programs import output_of
+from tests.support.programs import output_of, run_command
 
 PARSER, PARSERS = command.parsers()
 COMMANDS = [*PARSERS]
@@ -44,6 +45,39 @@ def test_without_arguments_help_is_printed_to_stderr(capsys: pytest.CaptureFixtu
 def test_the_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) -> None:
     assert command.main(["--version"]) == 0
     assert capsys.readouterr().out == f"acp-bindings {__version__}\n"
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
+@pytest.mark.parametrize(
+    ("words", "completed"),
+    [("sh", "show"), ("show --e", "--errors"), ("check-client --format j", "json junit"), ("ask hi --al", "--allow")],
+)
+def test_bash_completes_commands_options_and_values(
+    words: str, completed: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("shtab")
+    assert command.main(["--completion", "bash"]) == 0
+    (tmp_path / "completion").write_text(capsys.readouterr().out)
+    program = rf"""
+    source {tmp_path}/completion
+    COMP_WORDS=(acp-bindings {words})
+    COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1))
+    $(complete -p acp-bindings | sed 's/.*-F \([^ ]*\).*/\1/') acp-bindings "${{COMP_WORDS[-1]}}" "${{COMP_WORDS[-2]}}"
+    echo "${{COMPREPLY[*]}}"
+    """
+    assert run_command("bash", "-eu", "-c", program).strip() == completed
+
+
+def return_none(name: str) -> None:
+    """Find no package."""
+
+
+def test_completion_without_its_extra_says_how_to_install_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", return_none)
+    assert command.main(["--completion", "zsh"]) == 2
+    assert "pip install 'acp-bindings[completion]'" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -146,4 +180,4 @@ def test_it_is_a_script_and_a_module() -> None:
     (script,) = entry_points(group="console_scripts", name="acp-bindings")
     assert script.load() is command.main
     done = subprocess.run([sys.executable, "-m", "acp_kit", "--help"], capture_output=True, text=True, check=True)
-    assert done.stdout.startswith("usage: acp-bindings [--version] COMMAND ...")
+    assert done.stdout.startswith("usage: acp-bindings [options] COMMAND ...")

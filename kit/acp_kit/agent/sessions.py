@@ -33,7 +33,11 @@ class Session(SessionBase):
     @overload
     def turn(self, prompt: Sequence[v1_unstable.ContentBlock]) -> Turn[v1_unstable.PromptResponse]: ...
     def turn(self, prompt: Sequence[Any] = ()) -> Turn[Any]:
-        """Begin a turn: `async with session.turn(request.prompt) as turn`.
+        """Begin a turn. For example, in `session_prompt`:
+
+            async with self.sessions[request.session_id].turn(request.prompt) as turn:
+                await turn.say("Hello")
+            return turn.response
 
         Args:
             prompt: the user's message, for the history. It is not sent.

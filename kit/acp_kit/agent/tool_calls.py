@@ -141,6 +141,14 @@ class ToolCall:
     ) -> str | None:
         """Ask the user whether the tool may run. An answer for "always" holds for the tool in this session.
 
+        For example:
+
+            async with turn.tool_call("Delete the logs", kind="delete") as call:
+                await call.ask()
+                delete_logs()  # only if the user has allowed it
+            if call.rejected:
+                await turn.say("I have kept the logs.")
+
         Args:
             options: what the user can choose from; by default allow and reject, once and always.
             remember: what an answer for "always" holds for, such as one exact command. By default it holds for the

@@ -184,7 +184,12 @@ class Turn(Generic[ResponseT]):
         content: Sequence[Output] = (),
         tool_call_id: str | None = None,
     ) -> ToolCall:
-        """Report a tool call from its start to its end: `async with turn.tool_call(...) as call`.
+        """Report a tool call from its start to its end.
+
+        For example:
+
+            async with turn.tool_call("Read notes.txt", kind="read", locations=["notes.txt"]) as call:
+                call.output(await turn.read_text_file("notes.txt"))
 
         Args:
             title: what the user sees.

@@ -69,7 +69,10 @@ def add_ask(parser: CommandParser) -> None:
 
 
 def _ask(parser: CommandParser, options: Namespace) -> int:
-    question = sys.stdin.read() if options.question == "-" else options.question
+    try:
+        question = sys.stdin.read() if options.question == "-" else options.question
+    except UnicodeDecodeError as error:
+        parser.error(f"stdin is not text: {error}")
     if not question.strip():
         parser.error("the question is empty")
     try:
@@ -79,8 +82,6 @@ def _ask(parser: CommandParser, options: Namespace) -> int:
     output = JsonOutput() if options.json else TextOutput()
     try:
         return _talk(output, rules, question, options.session, options.command)
-    except BrokenPipeError:
-        raise
     except KeyboardInterrupt:
         output.fail("Cancelled.")
         return _CANCELLED
@@ -95,7 +96,7 @@ def _talk(output: TextOutput, rules: Sequence[Rule], question: str, session_id: 
     options = Options(stderr=output.write_stderr, stderr_tail=0)
     try:
         agent = spawn_agent(*command, rules=rules, ask=output.ask, options=options)
-    except (BrokenPipeError, TimeoutError):
+    except TimeoutError:  # it was started, and doesn't answer
         raise
     except OSError as error:
         output.fail(explain(error))

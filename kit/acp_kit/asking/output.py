@@ -48,7 +48,8 @@ class TextOutput:
         call = request.tool_call
         title = call.title or call.tool_call_id
         if not sys.stdin.isatty() or not sys.stderr.isatty():
-            self.note(f"Rejected: {title} (kind {call.kind}). There is no terminal to ask you on. See --allow.")
+            kind = f" (kind {call.kind})" if call.kind else ""
+            self.note(f"Rejected: {title}{kind}. There is no terminal to ask you on. See --allow.")
             return None
         self.note(f"? {title}")
         for line in _details(call):
@@ -83,9 +84,7 @@ class TextOutput:
             text: the whole reply.
             session_id: the session; None if the agent can't go on with it later.
         """
-        self._write_stdout(printable_lines(self._held))
-        if self._is_line_begun:
-            self._write_stdout("\n")
+        self._end_reply()
         if stop_reason != "end_turn":
             self.note(f"The turn ended with the stop reason {stop_reason}.")
         if session_id is not None:
@@ -93,8 +92,7 @@ class TextOutput:
 
     def fail(self, message: str) -> None:
         """Print why there is no reply."""
-        if self._is_line_begun:
-            self._write_stdout("\n")
+        self._end_reply()
         sys.stderr.write(f"acp-bindings ask: {printable_lines(message)}\n")
 
     def _reply(self, text: str) -> None:
@@ -102,6 +100,12 @@ class TextOutput:
         is_half = text[-1:] == "\r" or "\ud800" <= text[-1:] <= "\udbff"
         self._held = text[-1:] if is_half else ""
         self._write_stdout(printable_lines(text.removesuffix(self._held)))
+
+    def _end_reply(self) -> None:
+        self._write_stdout(printable_lines(self._held))
+        self._held = ""
+        if self._is_line_begun:
+            self._write_stdout("\n")
 
     def _write_stdout(self, text: str) -> None:
         if text:

@@ -92,7 +92,10 @@ class ClientSession:
     async def ask(self, prompt: Prompt, *, cancel_deadline: float = 10.0, settle: float = 0.0) -> str:
         """Send a prompt, wait for the end of the turn, and return the text of the agent's reply: `Turn.text`.
 
-        A cancellation of this call, such as that by `asyncio.timeout`, cancels the turn and waits for its end.
+        A cancellation of this call cancels the turn and waits for its end. For example:
+
+            async with asyncio.timeout(600):
+                print(await session.ask("What is in this folder?"))
 
         Args:
             prompt: text, a block of content, or several.
@@ -254,6 +257,11 @@ async def open_session(
     timeout: float | None = 60.0,
 ) -> AsyncGenerator[ClientSession]:
     """Open a session with an agent, and close it at the end of the block if the agent can close sessions.
+
+    For example:
+
+        async with open_session(agent, cwd=Path.cwd()) as session:
+            print(await session.ask("What is in this folder?"))
 
     `Client.session_update` must call `deliver_update`, as in `UpdateHandlers`. Otherwise the state stays empty, and
     turns have no updates.

@@ -160,6 +160,15 @@ def test_a_dash_reads_the_question_from_stdin(asking: Asking, monkeypatch: pytes
     assert asking.run("-", agent=agent)[:2] == (0, "new first for from stdin\n")
 
 
+def test_stdin_that_is_not_text_is_an_error(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"\xff"), "utf-8"))
+    with pytest.raises(SystemExit, match="2"):
+        main(["ask", "-", "--", "agent"])
+    assert "error: stdin is not text: 'utf-8' codec" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
