@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from tools.mutants.folders import FOLDERS, PAGE
 from tools.mutants.known import equivalent
 from tools.mutants.results import read_folder, table
@@ -20,21 +22,16 @@ def write_page() -> None:
         "",
         "## Equivalent",
         "",
-        "These changes leave what the code does as it is, so no test can notice them:",
+        "These leave what the code does as it is, so no test can notice them. `tools/mutants/equivalent.toml` has each:",
         "",
+        "| reason | changes |",
+        "|---|--:|",
     ]
-    lines += ["| file | change | reason |", "|---|---|---|"]
-    for known in equivalent():
-        change = known.change
-        lines.append(f"| {change.file} | {_code(change.old)} → {_code(change.new)} | {known.reason} |")
+    reasons = Counter(known.reason for known in equivalent())
+    lines += [f"| {reason} | {count} |" for reason, count in reasons.most_common()]
     PAGE.write_text(head + _MARK + "\n" + "\n".join(lines) + "\n")
 
 
 def _rows(lines: list[str]) -> dict[str, str]:
     """Return the rows of a table by their folder."""
     return {line.split()[1]: line for line in lines if line.startswith("| ")}
-
-
-def _code(text: str) -> str:
-    text = " ".join(text.split()).replace("|", "\\|")
-    return f"`{text}`" if len(text) <= 90 else f"`{text[:45]}…{text[-44:]}`"

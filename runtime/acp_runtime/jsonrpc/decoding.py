@@ -90,9 +90,7 @@ class Decoder:
             return self._explain(line)
         method = frame.get("method")
         if method is None:
-            if "error" in frame or "result" not in frame:
-                return _response(frame, line) if "error" in frame else self._explain(line)
-            return IncomingResponse(frame["id"], "", False, None, frame["result"] is None, line)
+            return _response(frame, line) if "result" in frame or "error" in frame else self._explain(line)
         try:
             params = frame["params"]
         except KeyError:
