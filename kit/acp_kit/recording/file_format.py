@@ -11,15 +11,28 @@ This module doesn't import the runtime, so that commands that use it start quick
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
+from math import inf
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeAlias, cast
+from typing import Any, BinaryIO, Literal, NamedTuple, TypeAlias, cast
 
 Direction: TypeAlias = Literal["c2a", "a2c", "stderr"]
+
+_DIRECTIONS: dict[str, Direction] = {"c2a": "c2a", "a2c": "a2c", "stderr": "stderr"}
+# The end of the year 9999.
+_MAX_TIME = 253_402_300_800
+# What is read for what isn't JSON. Python's `json` writes it.
+_CONSTANTS = {"NaN": None, "Infinity": inf, "-Infinity": -inf}
+_STRING_OR_INFINITY = re.compile(rb'("(?:[^"\\]|\\.)*+")|Infinity')
 
 # These methods show which side has written a log of one side.
 _SENT_BY_CLIENTS = {"initialize", "authenticate", "session/new", "session/load", "session/prompt", "session/cancel"}
 _SENT_BY_AGENTS = {"session/update", "session/request_permission", "fs/read_text_file", "fs/write_text_file"}
+
+
+class NotARecordingError(ValueError):
+    """A file is not a recording, or a line of it is malformed."""
 
 
 class WireLine(NamedTuple):
@@ -55,39 +68,34 @@ class Recorded(NamedTuple):
 
 
 def read_recording(path: str | Path) -> list[Recorded]:
-    """Return the lines of a recording.
+    """Return the lines of a recording. `iterate_recording` says which, and what it raises."""
+    return [*iterate_recording(path)]
+
+
+def iterate_recording(path: str | Path) -> Iterator[Recorded]:
+    """Yield the lines of a recording. Only one of them is in memory.
 
     Lines that were cut off, because the recording process was killed, are left out.
 
     Raises:
         OSError: if the file can't be read.
-        ValueError: if it isn't a recording. The message names the line.
+        NotARecordingError: if it isn't a recording. The message names the line.
     """
-    entries: list[tuple[int, dict[str, Any]]] = []
-    has_text = False
-    for number, data in enumerate(Path(path).read_bytes().split(b"\n"), 1):
-        has_text = has_text or bool(data.strip())
-        try:
-            entry = json.loads(data)
-        except ValueError:
-            continue
-        if not isinstance(entry, dict):
-            raise ValueError(f"{path}, line {number}: not an object with a direction and a message")
-        entries.append((number, cast("dict[str, Any]", entry)))
-    if has_text and not entries:
-        raise ValueError(f"{path} is not a recording: none of its lines is a JSON object")
-    directions: dict[str, Direction] = {"c2a": "c2a", "a2c": "a2c", "stderr": "stderr"}
-    directions |= _sides(entry for _, entry in entries)
-    recording: list[Recorded] = []
-    for number, entry in entries:
-        direction = directions.get(str(entry.get("direction", entry.get("dir"))))
-        if direction is None:
-            raise ValueError(f"{path}, line {number}: `direction` is not c2a, a2c or stderr")
-        message, line = entry.get("message", entry.get("msg")), entry.get("line")
-        if isinstance(message, str):  # the note of a frame log about a line that isn't JSON
-            message, line = None, message
-        recording.append(Recorded(number, direction, entry.get("time"), message, line))
-    return recording
+    with open(path, "rb") as file:
+        directions = _DIRECTIONS | _sides(entry for _, entry in _entries(path, file))
+        file.seek(0)
+        for number, entry in _entries(path, file):
+            direction = directions.get(str(entry.get("direction", entry.get("dir"))))
+            if direction is None:
+                raise NotARecordingError(f"{path}, line {number}: `direction` is not c2a, a2c or stderr")
+            time, message, line = entry.get("time"), entry.get("message", entry.get("msg")), entry.get("line")
+            if time is not None and not _is_time(time):
+                raise NotARecordingError(f"{path}, line {number}: `time` is not a number of seconds since 1970")
+            if not isinstance(line, str | None):
+                raise NotARecordingError(f"{path}, line {number}: `line` is not a text")
+            if isinstance(message, str):  # the note of a frame log about a line that isn't JSON
+                message, line = None, message
+            yield Recorded(number, direction, time, message, line)
 
 
 def format_entry(time: float | None, direction: Direction, data: bytes) -> bytes:
@@ -102,8 +110,21 @@ def format_entry(time: float | None, direction: Direction, data: bytes) -> bytes
 
 def format_recorded(recorded: Recorded) -> bytes:
     """Return a recorded line as a line of a recording."""
-    text = json.dumps(recorded.message) if recorded.line is None else recorded.line
-    return format_entry(recorded.time, recorded.direction, text.encode(errors="backslashreplace"))
+    return format_entry(recorded.time, recorded.direction, wire_line(recorded))
+
+
+def wire_line(recorded: Recorded) -> bytes:
+    """Return a recorded line as it was on the wire, except for white space in JSON."""
+    if recorded.line is not None:
+        return recorded.line.encode(errors="backslashreplace")
+    return with_infinite_numbers(json.dumps(recorded.message).encode())
+
+
+def with_infinite_numbers(line: bytes) -> bytes:
+    """Write the infinite numbers in JSON as 1e999. Python reads such a number as infinite, and writes `Infinity`."""
+    if b"Infinity" not in line:
+        return line
+    return _STRING_OR_INFINITY.sub(lambda match: match[1] or b"1e999", line)
 
 
 def _is_json(data: bytes) -> bool:
@@ -128,9 +149,34 @@ def _is_json_with_lone_surrogates(data: bytes) -> bool:
     return True
 
 
+def _entries(path: str | Path, file: BinaryIO) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the objects in a file, with the numbers of their lines."""
+    has_text = has_entries = False
+    for number, data in enumerate(file, 1):
+        has_text = has_text or bool(data.strip())
+        try:
+            entry = json.loads(data, parse_constant=_CONSTANTS.get)
+        except ValueError:
+            continue
+        except RecursionError:
+            raise NotARecordingError(f"{path}, line {number}: nested too deeply") from None
+        if not isinstance(entry, dict):
+            raise NotARecordingError(f"{path}, line {number}: not an object with a direction and a message")
+        has_entries = True
+        yield number, cast("dict[str, Any]", entry)
+    if has_text and not has_entries:
+        raise NotARecordingError(f"{path} is not a recording: none of its lines is a JSON object")
+
+
+def _is_time(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < _MAX_TIME
+
+
 def _sides(entries: Iterable[dict[str, Any]]) -> dict[str, Direction]:
     """Return the directions of `in` and `out`, by the first message that only one side can have sent."""
     for entry in entries:
+        if entry.get("direction", entry.get("dir")) in ("c2a", "a2c"):
+            return {}
         message = entry.get("message")
         method = cast("dict[str, Any]", message).get("method") if isinstance(message, dict) else None
         if entry.get("direction") in ("in", "out") and method in _SENT_BY_CLIENTS | _SENT_BY_AGENTS:

@@ -7,7 +7,7 @@ import re
 from functools import lru_cache
 from typing import Any, cast
 
-from acp_kit.recording.file_format import Recorded
+from acp_kit.recording.file_format import Recorded, wire_line, with_infinite_numbers
 from acp_runtime.jsonrpc import ANY, parse, write
 
 _REDACTED = "[redacted]"
@@ -101,7 +101,7 @@ def redact(line: bytes, *, to_share: bool = False) -> bytes:
                 if isinstance(item, str) and isinstance(items[place + 1], str) and _SECRET_OPTION.fullmatch(item):
                     items[place + 1] = _REDACTED
             unvisited += items
-    return _redact_texts(write(ANY.to_json, value), to_share=to_share)
+    return _redact_texts(with_infinite_numbers(write(ANY.to_json, value)), to_share=to_share)
 
 
 def redact_recorded(recorded: Recorded) -> Recorded:
@@ -109,8 +109,8 @@ def redact_recorded(recorded: Recorded) -> Recorded:
 
     A line of a client or an agent that isn't JSON, but may be a part of a message, becomes a note with its size.
     """
-    value = recorded.message if recorded.line is None else recorded.line
-    redacted = json.loads(redact(json.dumps(value).encode(), to_share=True))
+    data = wire_line(recorded) if recorded.line is None else json.dumps(recorded.line).encode()
+    redacted = json.loads(redact(data, to_share=True))
     if recorded.line is None:
         return recorded._replace(message=redacted)
     is_fragment = recorded.direction != "stderr" and not {'"', "{"}.isdisjoint(recorded.line)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 from acp_bindings.v1.connecting import AGENT_SIDE, CLIENT_SIDE
 from acp_bindings.v1_unstable import connecting as unstable
-from acp_kit.recording.file_format import Direction, Recorded
+from acp_kit.recording.file_format import Direction, Recorded, wire_line
 from acp_kit.tap.row import Kind, Row
 from acp_kit.tap.summaries import members_of, summarise, summarise_response
 from acp_kit.updates.entries import key_of
@@ -50,6 +51,7 @@ class _Session:
         timeline: its updates.
         rows: the rows of messages and tool calls, by their places in the timeline, and of other updates, by tag and
             turn.
+        tool_rows: those of the tool calls since the last turn ended, by their places.
     """
 
     replay: Row | None = None
@@ -57,6 +59,7 @@ class _Session:
     cancelled: int = 0
     timeline: Timeline = field(default_factory=Timeline)
     rows: dict[object, Row] = field(default_factory=dict[object, Row])
+    tool_rows: dict[int, Row] = field(default_factory=dict[int, Row])
 
     @property
     def running_turn(self) -> Row | None:
@@ -77,17 +80,20 @@ class _Connection:
         pending: the rows and the params of requests without a response, by direction and id.
         request_lines: the line of the last request with each direction and id.
         sessions: the sessions, by id.
+        fork: the last call that forks a session.
     """
 
     pending: dict[tuple[str, str], tuple[Row, dict[str, Any]]] = field(default_factory=dict[Any, Any])
     request_lines: dict[tuple[str, str], int] = field(default_factory=dict[Any, int])
     sessions: dict[str, _Session] = field(default_factory=dict[str, _Session])
+    fork: Row | None = None
 
 
 class _Analyser:
     def __init__(self) -> None:
         self._rows: list[Row] = []
         self._entries: dict[Row, Any] = {}  # the entries of the timeline that rows show
+        self._problems: defaultdict[Row, set[str]] = defaultdict(set)
         self._connection = _Connection()
 
     def add(self, line: Recorded) -> None:
@@ -143,6 +149,8 @@ class _Analyser:
             self._add_pending(row, message["id"], params)
         if kind == "turn":
             self._begin_turn(row, session)
+        elif method == "session/fork":
+            self._connection.fork = row
         elif method in ("session/load", "session/resume"):
             self._connection.sessions[row.session] = _Session(row, session.turn)
         elif method == "session/cancel":
@@ -193,11 +201,12 @@ class _Analyser:
         if row.outcome != "cancelled":
             if session.cancelled:
                 self._add_problem(row, f"cancelled by line {session.cancelled}, but the answer is {row.outcome}")
-            for place, entry in session.timeline.entries.items():
-                call = session.rows[place]
-                if call.kind == "tool" and call.turn == row.turn and call.lines and not has_ended(entry):
+            for place, call in session.tool_rows.items():
+                entry = session.timeline.entries[place]
+                if call.turn == row.turn and call.lines and not has_ended(entry):
                     status = entry.status or "pending"
                     self._add_problem(row, f"the turn ends, and the tool call of line {call.lines[0]} is {status}")
+        session.tool_rows.clear()
         session.timeline.end_turn()
 
     def _add_update(self, params: dict[str, Any]) -> Row:
@@ -229,6 +238,7 @@ class _Analyser:
             row = self._row_of(session_id, place, "message", effect.role)
         else:
             row = self._row_of(session_id, place, "tool", "" if key and key[0] == "tool_call_id" else "compaction")
+            session.tool_rows[place] = row
         self._entries[row] = session.timeline.entries[place]
         if key is None:
             return row
@@ -265,8 +275,8 @@ class _Analyser:
         """Return a session. An unknown one may be a replay, if a fork has no response yet."""
         sessions = self._connection.sessions
         if session_id not in sessions:
-            pending = [row for row, _ in self._connection.pending.values()]
-            sessions[session_id] = _Session(next((row for row in pending if row.method == "session/fork"), None))
+            fork = self._connection.fork
+            sessions[session_id] = _Session(fork if fork is not None and fork.is_open else None)
         return sessions[session_id]
 
     def _check(self, method: str = "") -> tuple[Any, str]:
@@ -275,8 +285,7 @@ class _Analyser:
         Args:
             method: the method of the request, for a response.
         """
-        text = json.dumps(self._line.message) if self._line.line is None else self._line.line
-        line = text.encode(errors="backslashreplace")
+        line = wire_line(self._line)
         stable, draft = _RECEIVERS[self._line.direction]
         checked = check_line(stable, line, method)
         if not checked.fault:
@@ -289,5 +298,6 @@ class _Analyser:
 
     def _add_problem(self, row: Row, problem: str) -> None:
         """Add a problem of the line to a row, unless it is empty or the row has it."""
-        if problem and all(problem != earlier for _, earlier in row.problems):
+        if problem and problem not in self._problems[row]:
+            self._problems[row].add(problem)
             row.problems.append((self._line.number, problem))

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
-from argparse import ArgumentTypeError, Namespace
+from argparse import Namespace
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from time import strftime
 
 from acp_kit.common.command_line import CommandParser
-from acp_kit.recording.file_format import Recorded, format_recorded, read_recording
+from acp_kit.recording.file_format import NotARecordingError, format_recorded, iterate_recording
 
 
 def add_tap(parser: CommandParser) -> None:
@@ -28,12 +30,12 @@ def add_tap(parser: CommandParser) -> None:
 def add_show(parser: CommandParser) -> None:
     """Add the arguments of `show`, and set `run`."""
     add = parser.add_argument
-    add("file", type=_read_recording, metavar="FILE", help="a recording of `tap`, or a log of acp_kit.frame_log")
+    add("file", type=Path, metavar="FILE", help="a recording of `tap`, or a log of acp_kit.frame_log")
     add("--method", metavar="NAME", help="only this method, such as session/update")
     add("--session", default="", metavar="ID", help="only sessions whose ids begin with this")
     add("--errors", action="store_true", help="only problems and errors; exit code 1 if there are any")
     add("--html", type=Path, metavar="FILE", help="write a page instead, with these filters and without secrets")
-    parser.set_defaults(run=_show)
+    parser.set_defaults(run=partial(_read, parser, _show))
 
 
 def add_redact(parser: CommandParser) -> None:
@@ -42,9 +44,9 @@ def add_redact(parser: CommandParser) -> None:
         "Copy a recording without its secrets: the values of env and headers, tokens, passwords and parameters in "
         "URLs, and texts in _meta. The texts of people and models stay, so read the copy before you share it."
     )
-    parser.add_argument("file", type=_read_recording, metavar="FILE", help="the recording")
+    parser.add_argument("file", type=Path, metavar="FILE", help="the recording")
     parser.add_argument("--to", type=Path, metavar="FILE", help="the copy (default: stdout)")
-    parser.set_defaults(run=_redact)
+    parser.set_defaults(run=partial(_read, parser, _redact))
 
 
 def _tap(options: Namespace) -> int:
@@ -56,12 +58,20 @@ def _tap(options: Namespace) -> int:
     return tap(options.command, file)
 
 
+def _read(parser: CommandParser, run: Callable[[Namespace], int], options: Namespace) -> int:
+    """Run a command that reads a recording. It ends with an error if that can't be read."""
+    try:
+        return run(options)
+    except NotARecordingError as error:
+        parser.error(str(error))
+
+
 def _show(options: Namespace) -> int:
     from acp_kit.recording.redaction import redact_recorded
     from acp_kit.tap.analysis import analyse
     from acp_kit.tap.showing import page, show
 
-    name, recording = options.file
+    name, recording = options.file.name, iterate_recording(options.file)
     if options.html is not None:
         options.html.write_text(page(name, [*map(redact_recorded, recording)]), "utf-8")
         return 0
@@ -74,17 +84,9 @@ def _show(options: Namespace) -> int:
 def _redact(options: Namespace) -> int:
     from acp_kit.recording.redaction import redact_recorded
 
-    redacted = b"".join(map(format_recorded, map(redact_recorded, options.file[1])))
+    redacted = b"".join(map(format_recorded, map(redact_recorded, iterate_recording(options.file))))
     if options.to is None:
         sys.stdout.buffer.write(redacted)
     else:
         options.to.write_bytes(redacted)
     return 0
-
-
-def _read_recording(path: str) -> tuple[str, list[Recorded]]:
-    """Return the name of a recording, and its lines."""
-    try:
-        return Path(path).name, read_recording(path)
-    except ValueError as error:
-        raise ArgumentTypeError(str(error)) from error

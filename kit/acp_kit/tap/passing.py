@@ -47,7 +47,9 @@ def tap(command: Sequence[str], file: Path) -> int:
     try:
         agent = _start(command)
     except OSError as error:
-        sys.stderr.write(f"acp-bindings tap: {explain_start(error, command)}\n")
+        problem = f"acp-bindings tap: {explain_start(error, command)}\n"
+        sys.stderr.write(problem)
+        recorder.note("stderr", problem.encode(errors="surrogateescape"))
         recorder.close()
         return 127
     assert agent.stdin

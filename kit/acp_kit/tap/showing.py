@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from acp_kit.recording.file_format import Direction, Recorded
+from acp_kit.recording.file_format import Direction, Recorded, with_infinite_numbers
 from acp_kit.tap.analysis import analyse
 from acp_kit.tap.row import Row
 from acp_runtime.escaping import printable
@@ -21,7 +22,8 @@ def page(name: str, recording: Sequence[Recorded]) -> str:
     """Return the page. It has all messages, so redact the recording first."""
     rows = [{field: value for field, value in vars(row).items() if value} for row in analyse(recording)]
     messages = {entry.number: entry.message if entry.line is None else entry.line for entry in recording}
-    data = json.dumps({"name": name, "rows": rows, "messages": messages}, separators=(",", ":"))
+    content = json.dumps({"name": name, "rows": rows, "messages": messages}, separators=(",", ":"))
+    data = with_infinite_numbers(content.encode()).decode()
     # Without "<", texts can't end the script element. `json` escapes the line separators of JavaScript.
     return _PAGE.read_text("utf-8").replace("{{ recording }}", data.replace("<", "\\u003c"))
 
@@ -29,7 +31,7 @@ def page(name: str, recording: Sequence[Recorded]) -> str:
 def show(
     name: str, rows: Sequence[Row], method: str | None = None, session: str = "", *, errors_only: bool = False
 ) -> Iterator[str]:
-    """Yield the lines that show a recording. Control characters are escaped.
+    """Yield the lines that show a recording, with control characters escaped in everything that it contains.
 
     Args:
         name: the name of the file.
@@ -38,6 +40,11 @@ def show(
         session: only sessions whose ids begin with this.
         errors_only: only rows with problems, and calls with errors as responses.
     """
+    for line in _show(name, rows, method, session, errors_only=errors_only):
+        yield printable(line, sys.maxsize)
+
+
+def _show(name: str, rows: Sequence[Row], method: str | None, session: str, *, errors_only: bool) -> Iterator[str]:
     counts = {
         "line": sum(len(row.lines) for row in rows),
         "session": len({row.session for row in rows if row.session}),
@@ -45,7 +52,7 @@ def show(
         "problem": sum(len(row.problems) for row in rows),
     }
     summary = ", ".join(f"{count} {noun}{'s' * (count != 1)}" for noun, count in counts.items())
-    yield f"{printable(name)}: {summary}"
+    yield f"{name}: {summary}"
     first_time = next((row.start for row in rows if row.start is not None), 0.0)
     shown_session = ""
     for row in rows:
@@ -53,23 +60,27 @@ def show(
         if not has_method or not row.session.startswith(session) or (errors_only and not row.is_wrong):
             continue
         if row.session and row.session != shown_session:
-            yield f"session {printable(row.session)}"
+            yield f"session {_short(row.session)}"
             shown_session = row.session
         time = "" if row.start is None else f"{row.start - first_time:.3f}"
         indent = "  " if (row.turn and row.kind != "turn") or row.is_replay else ""
-        title = f": {printable(' '.join(row.title.split()), _MAX_TITLE)}" if row.title else ""
-        outcome = f" => {printable(row.outcome, _MAX_TITLE)}" if row.outcome else ""
+        title = f": {_short(' '.join(row.title.split()))}" if row.title else ""
+        outcome = f" => {_short(row.outcome)}" if row.outcome else ""
         start = f"{row.lines[0]:5} {time:>9} {indent}{_ARROWS[row.direction]} {_label(row)}"
         yield f"{start}{title}{outcome}{_duration_and_count(row)}".rstrip(": ")
         for number, text in row.problems:
             where = f"line {number}: " if number != row.lines[0] else ""
-            yield f"{'':15} {indent}   PROBLEM: {where}{printable(text, _MAX_PROBLEM)}"
+            yield f"{'':15} {indent}   PROBLEM: {where}{_short(text, _MAX_PROBLEM)}"
+
+
+def _short(text: str, limit: int = _MAX_TITLE) -> str:
+    return text if len(text) <= limit else f"{text[:limit]}..."
 
 
 def _label(row: Row) -> str:
     if row.kind == "text":
         return "stderr" if row.direction == "stderr" else "not a message"
-    return {"turn": f"turn {row.turn}", "tool": f"tool {row.method}".rstrip()}.get(row.kind, row.method)
+    return {"turn": f"turn {row.turn}", "tool": f"tool {_short(row.method)}".rstrip()}.get(row.kind, _short(row.method))
 
 
 def _duration_and_count(row: Row) -> str:

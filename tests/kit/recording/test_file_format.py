@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from acp_kit.frame_log import FrameLog
-from acp_kit.recording.file_format import Recorded, read_recording
+from acp_kit.recording.file_format import Recorded, format_recorded, read_recording
+from acp_kit.recording.redaction import redact_recorded
 
 INITIALIZE = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": 1}}
 UPDATE = {"jsonrpc": "2.0", "method": "session/update", "params": {"sessionId": "s"}}
@@ -66,6 +67,8 @@ def test_note_of_a_log_about_a_line_that_is_not_json(tmp_path: Path) -> None:
         ("[1]\n", "line 1: not an object"),
         ('\n{"direction": "up", "message": {}}\n', "line 2: `direction` is not c2a, a2c or stderr"),
         ('{"direction": "in", "message": {}}\n', "line 1: `direction`"),
+        ('{"direction": "a2c", "line": 5}\n', "line 1: `line` is not a text"),
+        (f'{{"direction": "a2c", "message": {"[" * 5000}1{"]" * 5000}}}\n', "line 1: nested too deeply"),
     ],
 )
 def test_other_files_are_refused(content: str, problem: str, tmp_path: Path) -> None:
@@ -73,6 +76,25 @@ def test_other_files_are_refused(content: str, problem: str, tmp_path: Path) -> 
     file.write_text(content)
     with pytest.raises(ValueError, match=problem):
         read_recording(file)
+
+
+@pytest.mark.parametrize("time", ['"2026-11-28T10:00:00Z"', "1e400", "-1", "true", "[]", "9" * 400, "1764000000000"])
+def test_times_that_are_not_seconds_are_refused(time: str, tmp_path: Path) -> None:
+    file = tmp_path / "acp.jsonl"
+    rest = '"direction": "a2c", "message": {}}\n'
+    file.write_text(f'{{{rest}{{"time": {time}, {rest}')
+    with pytest.raises(ValueError, match="line 2: `time` is not a number of seconds since 1970"):
+        read_recording(file)
+
+
+def test_numbers_that_python_reads_as_infinite_stay_json(tmp_path: Path) -> None:
+    file = tmp_path / "acp.jsonl"
+    file.write_text('{"direction":"a2c","message":{"Infinity":[1e400,-1e400,"Infinity, 5",NaN]}}\n')
+    (entry,) = read_recording(file)
+    assert format_recorded(entry) == (
+        b'{"direction":"a2c","message":{"Infinity": [1e999, -1e999, "Infinity, 5", null]}}\n'
+    )
+    assert format_recorded(redact_recorded(entry)) == format_recorded(entry)
 
 
 def test_empty_recording(tmp_path: Path) -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import sys
+from types import FrameType
 from typing import Any
 
 import pytest
 
 from acp_kit.recording.file_format import Direction, Recorded
+from acp_kit.tap import analysis
 from acp_kit.tap.analysis import analyse
 from acp_kit.tap.row import Row
 
@@ -175,3 +178,31 @@ PROBLEMS: dict[str, tuple[list[Any], list[tuple[int, str]]]] = {
 @pytest.mark.parametrize(("entries", "expected"), PROBLEMS.values(), ids=PROBLEMS)
 def test_problems(entries: list[tuple[Direction, Any]], expected: list[tuple[int, str]]) -> None:
     assert [problem for row in analysed(*entries) for problem in row.problems] == expected
+
+
+def test_the_work_of_a_line_does_not_grow_with_the_session() -> None:
+    def steps(turns: int) -> int:
+        """Return how many lines of the analysis run for the last of so many turns."""
+        analyser = analysis._Analyser()
+        entries = [entry for id in range(turns) for entry in turn(tool(f"{id}", status="completed"), id=id)]
+        recording = [Recorded(number, way, None, message, None) for number, (way, message) in enumerate(entries, 1)]
+        for recorded in recording[:-3]:
+            analyser.add(recorded)
+        count = 0
+
+        def trace(frame: FrameType, event: str, _: object) -> Any:
+            nonlocal count
+            count += event == "line"
+            return trace
+
+        earlier = sys.gettrace()
+        sys.settrace(trace)
+        try:
+            for recorded in recording[-3:]:
+                analyser.add(recorded)
+        finally:
+            sys.settrace(earlier)
+        return count
+
+    steps(2)  # imports, and builds validators
+    assert steps(100) < steps(5) + 20

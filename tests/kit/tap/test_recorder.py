@@ -6,6 +6,7 @@ import json
 import random
 import signal
 import stat
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,9 @@ import pytest
 
 from acp_kit.recording.file_format import read_recording
 from acp_kit.tap import recorder
+from acp_kit.tap.analysis import analyse
 from acp_kit.tap.recorder import Recorder
-from tests.support.kit.tapped import ECHO, SECONDS, run, start
+from tests.support.kit.tapped import ECHO, SECONDS, run, start, tap_command
 
 _ANSWER = """
 for line in stdin:
@@ -63,6 +65,17 @@ def test_only_the_owner_can_read_the_recording(file: Path) -> None:
 def test_the_end_of_an_agent_that_fails_is_recorded(file: Path) -> None:
     run(file, "sys.exit(3)")
     assert recorded(file) == [("stderr", "acp-bindings tap: the agent exited with 3")]
+
+
+def test_an_agent_that_can_not_be_started_is_recorded_and_a_problem(file: Path) -> None:
+    done = subprocess.run(tap_command(file, "no-such-agent"), check=False, capture_output=True, timeout=SECONDS)
+    assert done.returncode == 127
+    ((direction, line),) = recorded(file)
+    assert direction == "stderr"
+    assert line.startswith("acp-bindings tap: no-such-agent can't be started: ")
+    assert line in done.stderr.decode()
+    (row,) = analyse(read_recording(file))
+    assert row.problems == [(1, line.removeprefix("acp-bindings tap: "))]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="has no SIGTERM")

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import re
 import shutil
 import subprocess
+import sys
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any, cast
@@ -89,6 +91,47 @@ def test_show_prints_what_happened_and_escapes_control_characters(
 ) -> None:
     assert main(["show", str(file)]) == 0
     assert capsys.readouterr().out == SHOWN
+
+
+HOSTILE = "\x1b]0;owned\x07\u202e\ud83d\n"
+HOSTILE_CALL = {"sessionUpdate": "tool_call", "toolCallId": HOSTILE, "title": HOSTILE, "kind": HOSTILE}
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"method": HOSTILE},
+        {"method": HOSTILE, "id": HOSTILE, "params": {"sessionId": HOSTILE}},
+        {"method": "session/update", "params": {"sessionId": HOSTILE, "update": {"sessionUpdate": HOSTILE}}},
+        {"method": "session/update", "params": {"sessionId": HOSTILE, "update": HOSTILE_CALL}},
+        {"id": HOSTILE, "error": {"code": HOSTILE, "message": HOSTILE, "data": HOSTILE}},
+        [HOSTILE],
+    ],
+)
+def test_nothing_that_a_peer_sends_controls_the_terminal(
+    message: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "acp.jsonl"
+    file.write_text(json.dumps({"direction": "a2c", "message": message}) + "\n")
+    assert main(["show", str(file)]) == 0
+    shown = capsys.readouterr().out
+    assert "owned" in shown
+    assert not set("\x1b\x07\u202e\ud83d") & {*shown}
+
+
+def test_texts_that_the_encoding_of_the_terminal_lacks_are_escaped(file: Path) -> None:
+    command = [sys.executable, "-m", "acp_kit", "show", str(file)]
+    file.write_text('{"direction":"stderr","line":"\U0001f600"}\n', "utf-8")
+    env = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    shown = subprocess.run(command, env=env, check=True, capture_output=True, timeout=60).stdout
+    assert b"stderr: \\U0001f600" in shown
+
+
+def test_the_page_of_a_number_that_python_reads_as_infinite_is_json(tmp_path: Path) -> None:
+    file, page = tmp_path / "acp.jsonl", tmp_path / "page.html"
+    file.write_text('{"direction":"a2c","message":{"method":"_x","params":[1e400,"Infinity"]}}\n')
+    assert main(["show", str(file), "--html", str(page)]) == 0
+    assert '[1e999,"Infinity"]' in Embedded(page.read_text("utf-8")).data
 
 
 @pytest.mark.parametrize(
@@ -183,6 +226,11 @@ def test_a_file_that_can_not_be_shown_is_an_error(
     command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "text").write_text("no recording\n")
+<<<<<<< HEAD
+=======
+    assert main([command, str(tmp_path / "missing")]) == 2
+    assert "No such file or directory" in capsys.readouterr().err
+>>>>>>> ce8f3ea7 (Tap: an agent that can't be started is recorded, everything shown is escaped, and a long session costs linear time)
     with pytest.raises(SystemExit, match="2"):
         main([command, str(tmp_path / "text")])
     assert "is not a recording" in capsys.readouterr().err
