@@ -8,69 +8,16 @@ from functools import lru_cache
 from typing import Any, cast
 
 from acp_kit.recording.file_format import Recorded, wire_line, with_infinite_numbers
+from acp_kit.recording.secrets_in_texts import SECRET_NAME, redact_texts
 from acp_runtime.jsonrpc import ANY, parse, write
 
 _REDACTED = "[redacted]"
 _AUTHORIZATION = ("authorization", "proxy-authorization")
-_SECRET = ("env", "headers", "cookie", *_AUTHORIZATION)
+_SECRET = ("env", "headers", "cookie", "set-cookie", *_AUTHORIZATION)
 
-# The ends of the names of members, parameters, options and variables that hold secrets.
-_NAME = r"(?:api|access|private|secret|signing|account)[_-]?key|credentials?|jwt|passphrase|passw(?:or)?d|secret|token"
-_SECRET_MEMBER = re.compile(rf"(?:{_NAME})s?\Z", re.IGNORECASE)
-_SECRET_OPTION = re.compile(rf"--?[\w-]*(?:{_NAME}|key)", re.IGNORECASE)
-
-# The following patterns are searched for in JSON. They don't backtrack far, so that long lines take little time.
-# The start of a word, also after an escaped control character, such as a newline.
-_WORD = r"(?:(?<![\w-])|(?<=\\[bfnrt])|(?<=\dm))"
-# The user information of a URL.
-_USER_INFORMATION = re.compile(rb"""://[^\s/?#"\\<>]+@""")
-# Query parameters whose names end with these words.
-_SECRET_PARAMETER = re.compile(
-    rb"""([?&;#][\w.%-]*(?:auth|authorization|credentials?|jwt|key|otp|pass|passphrase|passw(?:or)?d|pwd|secret|sig|"""
-    rb"""signature|token)=)[^\s&#"\\<>]+""",
-    re.IGNORECASE,
-)
-# Tokens of a known form, and the secret after the name of a scheme, an option or a variable. Each pattern has texts of
-# which every match contains one. Searching for these first is faster.
-_TOKEN = re.compile(
-    rf"(?:AKIA|AIza|gh[pousr]_|github_pat_|glpat-|xox[a-z]-|{_WORD}sk[-_])[\w-]{{16,}}"
-    rf"|{_WORD}eyJ[\w-]{{10,}}\.[\w-]+\.[\w-]*".encode()
-)
-_TOKEN_PARTS = [
-    b"AKIA",
-    b"AIza",
-    b"ghp_",
-    b"gho_",
-    b"ghu_",
-    b"ghs_",
-    b"ghr_",
-    b"github_pat_",
-    b"glpat-",
-    b"xox",
-    b"sk-",
-    b"sk_",
-    b"eyJ",
-]
-_NAMED = re.compile(
-    rf"({_WORD}(?:(?:[Bb]earer|BEARER|[Bb]asic|BASIC)\s+(?=[\w.~+/-]{{16}})"
-    rf"|--?(?i:[\w-]*(?:{_NAME}|key))=|[A-Z][A-Z0-9_]*(?:KEY|TOKEN|SECRET|PASSWORD|CREDENTIALS)=))"
-    r"""[^\s"'\\<>&]+""".encode()
-)
-_NAMED_PARTS = (
-    b"earer",
-    b"EARER",
-    b"asic",
-    b"ASIC",
-    b"KEY=",
-    b"TOKEN=",
-    b"SECRET=",
-    b"PASSWORD=",
-    b"CREDENTIALS=",
-    b"--",
-)
-# The value of any parameter of a URL, and a value assigned to the name of a secret in a text, where quotes are escaped.
-_ANY_PARAMETER = re.compile(rb"""([?&][\w.%-]+=)[^\s&#"\\<>]+""")
-_ASSIGNED = re.compile(rf"""((?:{_NAME})(?:\\"|')?\s*[:=]\s*(?:\\"|')?)[^\s"'\\,;&<>]{{8,}}""".encode(), re.IGNORECASE)
+_SECRET_MEMBER = re.compile(rf"(?:{SECRET_NAME}|pwd|(?:\A|[_-]|db|pg|user)pass)s?\Z", re.IGNORECASE)
+_SECRET_OPTION = re.compile(rf"--?[\w-]*(?:{SECRET_NAME}|key)", re.IGNORECASE)
+_USER_OPTIONS = ("-u", "-U", "--user", "--proxy-user")
 
 
 def redact(line: bytes, *, to_share: bool = False) -> bytes:
@@ -78,13 +25,14 @@ def redact(line: bytes, *, to_share: bool = False) -> bytes:
 
     These are the values of `env` and `headers` and of members with names of secrets (`authorization`, `apiKey`,
     `token`). In all texts, they are the user information of URLs (`https://user:password@host`), query parameters whose
-    names end with words such as `key`, `token` or `secret`, tokens of a known form, and the text after `Bearer`,
-    `--api-key` and `API_KEY=`. A line that isn't JSON becomes a note with its size.
+    names end with words such as `key`, `token` or `secret`, private keys, tokens of a known form, cookies, and the text
+    after `Bearer`, `--api-key=` and `API_KEY=`. A line that isn't JSON becomes a note with its size.
 
     Args:
         line: the message.
-        to_share: whether somebody else will read it. Then all texts in `_meta`, all query parameters and all values
-            that are assigned to names of secrets are redacted, too. This may redact more than needed.
+        to_share: whether somebody else will read it. Then all texts in `_meta`, all query parameters, all values
+            that are assigned to names of secrets, and passwords in commands are redacted, too. This may redact more
+            than needed.
     """
     try:
         value = parse(line)
@@ -98,10 +46,11 @@ def redact(line: bytes, *, to_share: bool = False) -> bytes:
         elif isinstance(node, list):
             items = cast("list[object]", node)
             for place, item in enumerate(items[:-1]):
-                if isinstance(item, str) and isinstance(items[place + 1], str) and _SECRET_OPTION.fullmatch(item):
+                argument = items[place + 1]
+                if isinstance(item, str) and isinstance(argument, str) and _takes_secret(item, argument):
                     items[place + 1] = _REDACTED
             unvisited += items
-    return _redact_texts(with_infinite_numbers(write(ANY.to_json, value)), to_share=to_share)
+    return redact_texts(with_infinite_numbers(write(ANY.to_json, value)), to_share=to_share)
 
 
 def redact_recorded(recorded: Recorded) -> Recorded:
@@ -131,20 +80,13 @@ def _redact_members(fields: dict[str, Any], *, to_share: bool) -> list[object]:
     return others
 
 
+def _takes_secret(option: str, value: str) -> bool:
+    return bool(_SECRET_OPTION.fullmatch(option)) or (option in _USER_OPTIONS and ":" in value)
+
+
 @lru_cache(1024)
 def _names_secret(key: str) -> bool:
     return _SECRET_MEMBER.search(key[-40:]) is not None
-
-
-def _redact_texts(line: bytes, *, to_share: bool) -> bytes:
-    line = _SECRET_PARAMETER.sub(rb"\1[redacted]", _USER_INFORMATION.sub(b"://[redacted]@", line))
-    if any(text in line for text in _TOKEN_PARTS):
-        line = _TOKEN.sub(_REDACTED.encode(), line)
-    if any(text in line for text in _NAMED_PARTS):
-        line = _NAMED.sub(rb"\1[redacted]", line)
-    if to_share:
-        line = _ASSIGNED.sub(rb"\1[redacted]", _ANY_PARAMETER.sub(rb"\1[redacted]", line))
-    return line
 
 
 def _redact_values(value: object) -> object:

@@ -67,13 +67,13 @@ def _read(parser: CommandParser, run: Callable[[Namespace], int], options: Names
 
 
 def _show(options: Namespace) -> int:
-    from acp_kit.recording.redaction import redact_recorded
+    from acp_kit.recording.streamed_secrets import redact_recording
     from acp_kit.tap.analysis import analyse
     from acp_kit.tap.showing import page, show
 
     name, recording = options.file.name, iterate_recording(options.file)
     if options.html is not None:
-        options.html.write_text(page(name, [*map(redact_recorded, recording)]), "utf-8")
+        options.html.write_text(page(name, redact_recording(recording)), "utf-8")
         return 0
     rows = analyse(recording)
     for line in show(name, rows, options.method, options.session, errors_only=options.errors):
@@ -82,9 +82,9 @@ def _show(options: Namespace) -> int:
 
 
 def _redact(options: Namespace) -> int:
-    from acp_kit.recording.redaction import redact_recorded
+    from acp_kit.recording.streamed_secrets import redact_recording
 
-    redacted = b"".join(map(format_recorded, map(redact_recorded, iterate_recording(options.file))))
+    redacted = b"".join(map(format_recorded, redact_recording(iterate_recording(options.file))))
     if options.to is None:
         sys.stdout.buffer.write(redacted)
     else:

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import json
+import random
+import string
+import tomllib
+from base64 import b64encode
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from acp_kit.recording import redaction
 from acp_kit.recording.file_format import Recorded
 from acp_kit.recording.redaction import redact, redact_recorded
 
@@ -63,7 +69,181 @@ def test_more_is_redacted_to_share() -> None:
     }
 
 
-@pytest.mark.parametrize("piece", ["eyJ", "A_", "--x-", "sk-", "?a", "\\n", "Bearer "])
+def random_text(length: int, characters: str = string.ascii_letters + string.digits) -> str:
+    return "".join(random.Random(length).choices(characters, k=length))
+
+
+# The start of a token, and how many characters follow.
+TOKENS = {
+    "ghp_": 36,
+    "glpat-": 20,
+    "sk-ant-api03-": 90,
+    "gsk_": 52,
+    "xai-": 80,
+    "hf_": 34,
+    "pplx-": 48,
+    "r8_": 37,
+    "AIza": 35,
+    "ya29.": 60,
+    "GOCSPX-": 28,
+    "xapp-1-A0-": 40,
+    "xoxe.xoxp-1-": 60,
+    "npm_": 36,
+    "pypi-AgEIcHlwaS5vcmc": 70,
+    "hvs.": 90,
+    "s.": 24,
+    "dp.pt.": 43,
+    "lin_api_": 40,
+    "ntn_": 46,
+    "whsec_": 32,
+    "rk_live_": 24,
+    "shpat_": 32,
+    "dckr_pat_": 27,
+    "rubygems_": 48,
+    "PMAK-": 58,
+    "ATATT3": 186,
+    "AGE-SECRET-KEY-1": 58,
+    "figd_": 40,
+    "tskey-auth-": 30,
+}
+OTHER_TOKENS = [
+    *(f"{start}{random_text(length)}" for start, length in TOKENS.items()),
+    f"AKIA{random_text(16, string.ascii_uppercase + '234567')}",
+    f"ASIA{random_text(16, string.ascii_uppercase + '234567')}",
+    f"SG.{random_text(22)}.{random_text(43)}",
+    f"dapi{random_text(32, string.hexdigits.lower())}",
+    f"key-{random_text(32, '0123456789abcdef')}",
+]
+
+
+@pytest.mark.parametrize("token", OTHER_TOKENS)
+@pytest.mark.parametrize("around", ["use {}, please", "a\n{}\n", "'{}'", "x?y={}", "(`{}`)"])
+def test_tokens_of_a_known_form_are_redacted(token: str, around: str) -> None:
+    left = json.loads(redact(json.dumps({"text": around.format(token)}).encode()))["text"]
+    assert left == around.format("[redacted]")
+
+
+@pytest.mark.parametrize(
+    "url", ["hooks.slack.com/services/T0/B0", "discord.com/api/webhooks/1", "h.webhook.office.com/webhookb2"]
+)
+def test_the_urls_of_webhooks_are_redacted(url: str) -> None:
+    assert random_text(24) not in shared(f"POST https://{url}/{random_text(24)}")
+
+
+@pytest.mark.parametrize("id", ["123456789", "bot123456789"])
+def test_the_token_of_a_bot_of_telegram_is_redacted(id: str) -> None:
+    assert shared(f"https://api.telegram.org/{id}:{random_text(35)}/send").endswith(f"{id}[redacted]/send")
+
+
+# Texts with passwords and keys that only their place gives away.
+PLACES = [
+    "machine h login joe password {}",
+    "machine h\n  login joe\n  password {}\n",
+    "localhost:5432:db:joe:{}",
+    "Cookie: session={}",
+    "curl -H 'Cookie: sid={}' https://h",
+    "Set-Cookie: sid={}; Path=/",
+    "curl -b 'sid={}' h",
+    "curl -u joe:{} https://h",
+    "curl -ujoe:{} h",
+    "curl --user 'joe:{}' h",
+    "PGPASS={} psql",
+    'export PGPASSWORD="{}"',
+    "password={}",
+    "password: {}",
+    'password = "{}"',
+    "DB_PASS={}",
+    "db_pwd: {}",
+    "--password {} run",
+    "secret: {}",
+    "mysql -u root -p{} db",
+    "sshpass -p {} ssh h",
+    "docker login -u joe -p {}",
+    "redis-cli -a {} ping",
+    "unzip -P {} a.zip",
+    "echo {} | docker login --password-stdin",
+    "my password is {}.",
+    "<password>{}</password>",
+    '{{"password": "{}"}}',
+    "{{'password' => '{}'}}",
+    "Server=h;Password={};",
+    "openssl rsa -passin pass:{}",
+    "h\tTRUE\t/\tFALSE\t0\tsid\t{}",
+    "identified by '{}'",
+    "postgres://joe:{}@h/db",
+    "X-Api-Key: {}",
+    "API key: {}",
+    "aws_session_token = {}",
+    "AWS Secret Access Key [None]: {}",
+    '"SecretAccessKey": "{}"',
+    "Authorization: token {}",
+    "//registry/:_authToken={}",
+    '"auth": "{}"',
+    "AccountKey={};Suffix=c",
+]
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_secrets_that_their_place_gives_away_are_not_shared(place: str) -> None:
+    assert "hunter2" not in shared(place.format("hunter2"))
+    assert "hunter2" not in shared(f"before\n{place.format('hunter2')}\nafter")
+
+
+@pytest.mark.parametrize("label", ["RSA PRIVATE KEY", "OPENSSH PRIVATE KEY", "PGP PRIVATE KEY BLOCK"])
+@pytest.mark.parametrize("newline", ["\n", "\r\n", "\\n", "\n 2\u2192", "\n+"])
+def test_private_keys_are_redacted(label: str, newline: str) -> None:
+    lines = [f"-----BEGIN {label}-----", *[random_text(64)] * 3, f"-----END {label}-----"]
+    assert shared(f'a "{newline.join(lines)}" b') == 'a "[redacted]" b'
+    assert random_text(64) not in shared(f"a {newline.join(lines[:3])}")
+
+
+def test_an_argument_after_the_option_for_a_user_is_redacted() -> None:
+    assert json.loads(redact(b'["-u", "joe:hunter2", "-u", "joe"]')) == ["-u", "[redacted]", "-u", "joe"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "session 3f2b8c1e-8f7a-4d9b-9c1e-2f3a4b5c6d7e",
+        "sess_01HXYZABCDEFGHJKMNPQRSTVWX",
+        "toolu_01A09q90qw90lq917835lq9",
+        "call_abc123DEF456ghi789JKL012",
+        "commit 9fceb02d0ae598e95dc970b74767f19372d61af8",
+        "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+        "https://h/commit/9fceb02d0ae598e9",
+        f"data:image/png;base64,{b64encode(random.Random(1).randbytes(50_000)).decode()}",
+        "napi_create_string_utf8",
+        "def password(self) -> str:",
+        "the password is wrong",
+        "password: string",
+        "PWD=/home/joe",
+        "max_tokens: 4096",
+        "docker run -u 1000:1000 x",
+        "git push -u origin main",
+        "http://localhost:5432/db",
+        "API-compatible-endpoints",
+        "-----BEGIN CERTIFICATE-----\nMIIB",
+        "if '-----BEGIN PRIVATE KEY-----' in text",
+        "hf_hub_download_with_progress",
+    ],
+)
+def test_ids_hashes_images_and_code_stay_readable(text: str) -> None:
+    assert shared(text) == text
+
+
+def test_each_token_of_the_table_has_a_source() -> None:
+    rows = tomllib.loads(Path(redaction.__file__).with_name("tokens.toml").read_text("utf-8"))["token"]
+    assert all(row["source"].startswith("https://") for row in rows)
+
+
+def shared(text: str) -> str:
+    (left,) = redact_recorded(Recorded(1, "a2c", None, [text], None)).message
+    return left
+
+
+@pytest.mark.parametrize(
+    "piece", ["eyJ", "A_", "--x-", "sk-", "?a", "\\n", "Bearer ", "password ", "-----BEGIN PRIVATE KEY-----", "re_a"]
+)
 def test_long_lines_take_little_time(piece: str) -> None:
     line = json.dumps(piece * (1_500_000 // len(piece))).encode()
     assert redact(line, to_share=True)

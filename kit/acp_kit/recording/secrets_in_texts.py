@@ -1,0 +1,252 @@
+"""Finds secrets in texts: tokens of a known form, private keys, and what is named as a secret or given as one.
+
+The texts are searched as they are in JSON, with escapes, so that a whole message is searched at once. No pattern goes
+back far, so that the time is linear in the length of the text.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator, Sequence
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any
+
+REDACTED = b"[redacted]"
+
+# The ends of the names of members, parameters, options and variables that hold secrets.
+_KEYS = ("api", "access", "private", "secret", "signing", "account", "encryption", "master", "client", "auth")
+SECRET_NAME = rf"(?:{'|'.join(_KEYS)})[ _-]?key|credentials?|jwt|passphrase|passwor[dt]|passwd|secret|token"
+# A token of more characters than these is recognized when it was cut off.
+_MIN_TOKEN = 16
+
+# Every token is in such a word.
+_LONG_WORD = re.compile(rb"[\w+/=.~%$:@-]{18,}")
+_MAX_CACHED_WORD = 100
+
+# White space, also escaped.
+_SPACE = r"(?:\s|\\[nrt])"
+_ASSIGN = r"(?:\s|\\t)*(?:=>|:=|[:=])(?:\s|\\t)*"
+_QUOTE = r"""(?:\\+"|\\*['`])"""
+# A value, in quotes or up to what ends a word. It is the last group.
+_VALUE = r"""(?:\\+"([^"\\]+)|\\*'([^'"\\]+)|`([^`"\\]+)|([^\s"'`\\&<>{0}]+))"""
+_ANY_VALUE = _VALUE.format("")
+# Words of code and prose that stand where a value may stand.
+_NO_VALUE = (
+    r"""(?!(?:\\+"|')?(?i:any|and|are|as|bool(?:ean)?|bytes|can|expired|false|field|flag|for|from|has|in|input|int"""
+    r"""|invalid|is|missing|must|nil|none|not|null|number|of|optional|option|or|required|self|should|str(?:ing)?|the"""
+    r"""|this|to|true|undefined|value|was|will|with)(?![\w-]))"""
+)
+
+
+def _word(text: str, letters: str = r"\w-") -> str:
+    r"""Return a pattern for a text at the start of a word: also after an escape, such as `\n`, and after a color.
+
+    The text comes first, because a pattern that begins with a text is searched for faster.
+    """
+    before = (
+        rf"(?<![{letters}]{text})",
+        rf"(?<=\\[bfnrt]{text})",
+        rf"(?<=%[0-9A-Fa-f][0-9A-Fa-f]{text})",
+        rf"(?<=\dm{text})",
+    )
+    return f"{text}(?:{'|'.join(before)})"
+
+
+_WORD = _word("")
+_OPTION = _word("-")
+
+# Each pattern, and texts of which every match contains one. Searching for these first is faster. All but the tokens
+# are searched for in the text in lower case.
+_Pattern = tuple[tuple[bytes, ...], re.Pattern[bytes]]
+
+
+def _pattern(parts: Sequence[str], pattern: str) -> _Pattern:
+    return tuple(part.encode() for part in parts), re.compile(pattern.encode())
+
+
+_ALWAYS: list[_Pattern] = [
+    # The user information of a URL, and query parameters.
+    _pattern(["://"], r"""://([^\s/?#"\\<>]+)(?=@)"""),
+    _pattern(
+        ["="],
+        r"""[?&;#][\w.%-]*(?:auth|authorization|credentials?|jwt|key|otp|pass|passphrase|passw(?:or)?d|pwd|secret|sig|"""
+        r"""signature|token)=([^\s&#"\\<>]+)""",
+    ),
+    # Private keys. What follows a beginning without an end is taken as far as it looks like one.
+    _pattern(
+        ["-----begin"],
+        r"""-----begin[a-z0-9 ]{0,40}private key(?: block)?-----(?:(?!-----end)(?:[^"'`\\<{;$]|\\+[nrtu])){16,}+"""
+        r"""(?:-----end[a-z0-9 ]{0,40}-----)?""",
+    ),
+    _pattern(["private-lines:"], r"private-lines: \d+((?:\\[nr]+[\w+/=]+)++)"),
+    # Headers.
+    _pattern(["bearer", "basic"], rf"{_WORD}(?:bearer|basic)\s+(?=[\w.~+/-]{{16}}){_ANY_VALUE}"),
+    _pattern(
+        ["authorization"],
+        rf"authorization{_QUOTE}?{_ASSIGN}{_QUOTE}?(?:[a-z][\w-]*[ ]+)?(?=[^\s]{{6}}){_NO_VALUE}{_ANY_VALUE}",
+    ),
+    _pattern(["cookie"], rf"""cookie2?\\*["']?{_ASSIGN}\\*["']?([^\s=;"'\\]{{1,200}}=[^"'\\]+)"""),
+    # Options and variables.
+    _pattern(["--"], rf"{_OPTION}-?[\w-]*(?:{SECRET_NAME}|key)={_ANY_VALUE}"),
+]
+# A variable of an environment, in capitals.
+_VARIABLE = _pattern(
+    ["KEY=", "TOKEN=", "SECRET=", "PASS=", "PASSWORD=", "PASSWD=", "PASSPHRASE=", "_PWD=", "_AUTH=", "CREDENTIALS="],
+    rf"{_WORD}[A-Z][A-Z0-9_]*(?:KEY|TOKEN|SECRET|PASS(?:WORD|WD|PHRASE)?|_PWD|_AUTH|CREDENTIALS)={_ANY_VALUE}",
+)
+
+# What is assigned to these is a secret: in code, configuration, a header or a sentence.
+_PASSWORDS = {
+    "passphrase": "passphrase",
+    "password": "password",
+    "passwort": "passwort",
+    "passwd": "passwd",
+    "secret": "secret",
+    "pwd": "pwd(?<![a-z]pwd)(?!=/)",
+    "pass": "pass(?:(?<![a-z]pass)|(?<=dbpass)|(?<=pgpass)|(?<=userpass))",
+}
+_TOKENS = {
+    "token": "token",
+    "jwt": "jwt",
+    "credential": "credentials?",
+    "key": f"key(?:{'|'.join(f'(?<={name}key)|(?<={name}[ _-]key)' for name in _KEYS)})",
+    "auth": r"""auth(?:(?<=[ _-]auth)|(?<=\\"auth))""",
+}
+_NAME_END = rf"(?:[\])]|{_QUOTE})*"
+
+_TO_SHARE: list[_Pattern] = [
+    # The value of any parameter of a URL.
+    _pattern(["="], r"""[?&][\w.%-]+=([^\s&#"\\<>]+)"""),
+    *(_pattern([part], f"{name}{_NAME_END}{_ASSIGN}{_NO_VALUE}{_ANY_VALUE}") for part, name in _PASSWORDS.items()),
+    *(
+        _pattern(
+            [part],
+            rf"""{name}{_NAME_END}(?:\s+\[[^\]"\\]{{0,40}}\])?{_ASSIGN}(?=[^\s]{{6}})(?!\d+(?![\w-])){_NO_VALUE}"""
+            rf"""{_VALUE.format("(),;")}(?![(\[])""",
+        )
+        for part, name in _TOKENS.items()
+    ),
+    _pattern(["password"], rf"""password\s+(?=\\*["']){_ANY_VALUE}"""),
+    _pattern(["identified"], rf"""identified\s+by\s+(?=\\*["']){_ANY_VALUE}"""),
+    _pattern(["pass", "secret"], rf"(?:passphrase|password|passwd|secret)\s+is:?\s+(?=[^\s]*\d){_ANY_VALUE}"),
+    _pattern(["<"], rf"""<[\w:.-]{{0,60}}(?:{SECRET_NAME})>([^<"\\]+)<"""),
+    # Options and their values.
+    _pattern(["-"], rf"{_OPTION}-?[\w-]*(?:{SECRET_NAME}|key){_SPACE}+{_NO_VALUE}(?!-){_ANY_VALUE}"),
+    _pattern(
+        ["-u", "-proxy-u"],
+        rf"""{_OPTION}(?:u|-user|-proxy-user)[\s=]*{_QUOTE}?(?!\d+:)[^\s:"'\\/]+:(?!//)([^\s"'\\]+)""",
+    ),
+    _pattern(["-b", "-cookie"], rf"{_OPTION}(?:b|-cookie)[\s=]+(?=[^\s=]+=){_ANY_VALUE}"),
+    _pattern(
+        [" -p"],
+        rf"{_WORD}(?:sshpass|mysql\w{{0,10}}|mariadb\w{{0,10}}|mongo\w{{0,10}}|7z\w?|rar|(?:docker|podman|registry|az|oc)"
+        rf""" login)\b[^|;&"\\]{{0,200}}?\s-p\s?(?![\s-]){_ANY_VALUE}""",
+    ),
+    _pattern(
+        [" -a", " -w", " -p"],
+        rf"""{_WORD}(?:redis-cli|ldap\w{{1,10}}|(?:un)?zip)\b[^|;&"\\]{{0,200}}?\s-[awp]\s?(?![\s-]){_ANY_VALUE}""",
+    ),
+    _pattern([" pass:"], rf"\spass:{_ANY_VALUE}"),
+    _pattern(
+        ["echo"],
+        rf"""{_word("echo")}\s+(?:-n\s+)?{_ANY_VALUE}"""
+        rf"""(?=(?:\\*["'])?\s*\|\s*(?:sudo|docker|podman|gh|chpasswd|passwd|openssl)\b)""",
+    ),
+    # Files of passwords: netrc, .pgpass, and a browser's cookies.
+    _pattern(
+        ["password"],
+        rf"""{_WORD}(?:machine|login|default)(?:{_SPACE}+[^\s"\\]{{1,200}}){{1,4}}?{_SPACE}+password{_SPACE}+{_ANY_VALUE}""",
+    ),
+    _pattern([":54", ":6432", ":*"], rf""":(?:54\d\d|6432|\*):[^:\s"\\]{{1,100}}:[^:\s"\\]{{1,100}}:{_ANY_VALUE}"""),
+    _pattern(["\\ttrue\\t", "\\tfalse\\t"], r"""\\t(?:true|false)\\t\d+\\t[^\\"]+\\t([^\\"]+)"""),
+]
+
+
+def redact_texts(text: bytes, *, to_share: bool) -> bytes:
+    """Return a text, as it is in JSON, with its secrets redacted."""
+    pieces: list[bytes] = []
+    end = 0
+    for first, last in find_secrets(text, to_share=to_share):
+        pieces += (text[end:first], REDACTED)
+        end = last
+    return b"".join((*pieces, text[end:])) if pieces else text
+
+
+def find_secrets(text: bytes, *, to_share: bool) -> list[tuple[int, int]]:
+    """Return where the secrets of a text are, in order and without overlaps.
+
+    Args:
+        text: the text, as it is in JSON.
+        to_share: whether somebody else will read it. Then more is found than may be secret.
+    """
+    lower = text.lower()
+    spans = [*_search(lower, _ALWAYS), *_search(text, [_VARIABLE, *_possible_tokens(text)])]
+    if to_share:
+        spans += _search(lower, _TO_SHARE)
+    return [*_merge(sorted((start + _is_escaped(text, start), end) for start, end in spans))] if spans else spans
+
+
+def _search(text: bytes, patterns: Sequence[_Pattern]) -> Iterator[tuple[int, int]]:
+    for parts, pattern in patterns:
+        for part in parts:
+            if part in text:
+                yield from (match.span(match.lastindex or 0) for match in pattern.finditer(text))
+                break
+
+
+def _is_escaped(text: bytes, place: int) -> bool:
+    r"""Return whether the character at a place belongs to an escape, such as the n of `\n`."""
+    before = text[max(0, place - 100) : place]
+    return (len(before) - len(before.rstrip(b"\\"))) % 2 == 1
+
+
+def _merge(spans: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    first, last = spans[0]
+    for start, end in spans[1:]:
+        if start > last:
+            yield first, last
+            first = start
+        last = max(last, end)
+    yield first, last
+
+
+def _possible_tokens(text: bytes) -> set[_Pattern]:
+    """Return the patterns of tokens that long words of a text contain a part of."""
+    patterns: set[_Pattern] = set()
+    for word in {*_LONG_WORD.findall(text)}:
+        patterns.update((_tokens_in_cached if len(word) <= _MAX_CACHED_WORD else _tokens_in)(word))
+    return patterns
+
+
+def _tokens_in(word: bytes) -> Sequence[_Pattern]:
+    return [(parts, pattern) for parts, pattern in _tokens() if any(part in word for part in parts)]
+
+
+# Ids and names are in many messages.
+_tokens_in_cached = lru_cache(1024)(_tokens_in)
+
+
+@cache
+def _tokens() -> list[_Pattern]:
+    """Return the patterns of tokens. They are read when they are needed."""
+    rows = tomllib.loads(Path(__file__).with_name("tokens.toml").read_text("utf-8"))["token"]
+    return [token for row in rows for token in _tokens_of(row)]
+
+
+def _tokens_of(row: dict[str, Any]) -> list[_Pattern]:
+    if "pattern" in row:
+        return [_pattern(row["parts"], row["pattern"])]
+    characters = row.get("characters", "[A-Za-z0-9]")
+    return [
+        _pattern(
+            [prefix], f"{_word(re.escape(prefix), 'A-Za-z0-9')}{characters}{{{_min_length(prefix, row['length'])},}}"
+        )
+        for prefix in row["prefixes"]
+    ]
+
+
+def _min_length(prefix: str, length: int) -> int:
+    """Return how many characters at least follow. A word may begin like a prefix of letters and digits."""
+    return length if prefix.isalnum() else min(length, _MIN_TOKEN)
