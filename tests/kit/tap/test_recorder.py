@@ -72,7 +72,7 @@ def test_an_agent_that_can_not_be_started_is_recorded_and_a_problem(file: Path) 
     assert done.returncode == 127
     ((direction, line),) = recorded(file)
     assert direction == "stderr"
-    assert line.startswith("acp-bindings tap: no-such-agent can't be started: ")
+    assert line.startswith("acp-bindings tap: Can't start 'no-such-agent': ")
     assert line in done.stderr.decode()
     (row,) = analyse(read_recording(file))
     assert row.problems == [(1, line.removeprefix("acp-bindings tap: "))]

@@ -226,11 +226,6 @@ def test_a_file_that_can_not_be_shown_is_an_error(
     command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "text").write_text("no recording\n")
-<<<<<<< HEAD
-=======
-    assert main([command, str(tmp_path / "missing")]) == 2
-    assert "No such file or directory" in capsys.readouterr().err
->>>>>>> ce8f3ea7 (Tap: an agent that can't be started is recorded, everything shown is escaped, and a long session costs linear time)
     with pytest.raises(SystemExit, match="2"):
         main([command, str(tmp_path / "text")])
     assert "is not a recording" in capsys.readouterr().err
