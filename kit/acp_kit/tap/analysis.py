@@ -6,25 +6,23 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module
 from typing import Any
 
-from acp_bindings.v1.connecting import AGENT_SIDE, CLIENT_SIDE
-from acp_bindings.v1_unstable import connecting as unstable
 from acp_kit.recording.file_format import Direction, Recorded, wire_line
 from acp_kit.tap.row import Kind, Row
+from acp_kit.tap.session import RecordedSession
 from acp_kit.tap.summaries import members_of, summarise, summarise_response
+from acp_kit.tap.version_2 import Version2
 from acp_kit.updates.entries import key_of
 from acp_kit.updates.merging import has_ended
 from acp_kit.updates.messages import Message
 from acp_kit.updates.table import PERMISSION, TABLE, AddsChunk, ChangesEntry, tag_of
-from acp_kit.updates.timeline import Timeline
 from acp_runtime.jsonrpc import check_line
 
-# The receiving side of each direction, in v1 and in v1_unstable.
-_RECEIVERS: dict[Direction, tuple[Any, Any]] = {
-    "c2a": (AGENT_SIDE, unstable.AGENT_SIDE),
-    "a2c": (CLIENT_SIDE, unstable.CLIENT_SIDE),
-}
+# The profiles of each version: the one that a message should fit, and the one of its drafts.
+_PROFILES = {1: ("v1", "v1_unstable"), 2: ("v2_draft", "v2_draft_unstable")}
 _OPPOSITE: dict[Direction, Direction] = {"c2a": "a2c", "a2c": "c2a"}
 # The start of the tap's own lines in a recording of stderr.
 _TAP = "acp-bindings tap: "
@@ -41,52 +39,34 @@ def analyse(recording: Iterable[Recorded]) -> list[Row]:
 
 
 @dataclass(eq=False)
-class _Session:
-    """A session, since it was created or loaded.
-
-    Attributes:
-        replay: the call that loads it.
-        turn: its newest turn.
-        cancelled: the line of the notification that cancels that turn; 0 if there is none.
-        timeline: its updates.
-        rows: the rows of messages and tool calls, by their places in the timeline, and of other updates, by tag and
-            turn.
-        tool_rows: those of the tool calls since the last turn ended, by their places.
-    """
-
-    replay: Row | None = None
-    turn: Row | None = None
-    cancelled: int = 0
-    timeline: Timeline = field(default_factory=Timeline)
-    rows: dict[object, Row] = field(default_factory=dict[object, Row])
-    tool_rows: dict[int, Row] = field(default_factory=dict[int, Row])
-
-    @property
-    def running_turn(self) -> Row | None:
-        """The turn that runs."""
-        return self.turn if self.turn is not None and self.turn.is_open else None
-
-    @property
-    def is_replaying(self) -> bool:
-        """Whether it is being loaded."""
-        return self.replay is not None and self.replay.is_open
-
-
-@dataclass(eq=False)
 class _Connection:
     """One connection. A recording may have several, one after the other.
 
     Attributes:
+        version: the version of the protocol: 1 until the response to `initialize`, and if it is unknown.
         pending: the rows and the params of requests without a response, by direction and id.
         request_lines: the line of the last request with each direction and id.
         sessions: the sessions, by id.
         fork: the last call that forks a session.
     """
 
+    version: int = 1
     pending: dict[tuple[str, str], tuple[Row, dict[str, Any]]] = field(default_factory=dict[Any, Any])
     request_lines: dict[tuple[str, str], int] = field(default_factory=dict[Any, int])
-    sessions: dict[str, _Session] = field(default_factory=dict[str, _Session])
+    sessions: dict[str, RecordedSession] = field(default_factory=dict[str, RecordedSession])
     fork: Row | None = None
+
+
+def _known_version(members: dict[str, Any]) -> int:
+    version = members.get("protocolVersion")
+    return 2 if version == 2 and not isinstance(version, bool) else 1
+
+
+@cache
+def _receiver(profile: str, direction: Direction) -> Any:
+    """Return the side of a profile that receives the messages of a direction."""
+    connecting = import_module(f"acp_bindings.{profile}.connecting")
+    return connecting.AGENT_SIDE if direction == "c2a" else connecting.CLIENT_SIDE
 
 
 class _Analyser:
@@ -95,6 +75,7 @@ class _Analyser:
         self._entries: dict[Row, Any] = {}  # the entries of the timeline that rows show
         self._problems: defaultdict[Row, set[str]] = defaultdict(set)
         self._connection = _Connection()
+        self._version_2 = Version2(self._new_row, self._add_problem)
 
     def add(self, line: Recorded) -> None:
         """Add the next line of the recording to a row."""
@@ -126,20 +107,22 @@ class _Analyser:
                 row.title = getattr(entry, "title", "")
                 row.outcome = entry.status or "pending"
                 row.method = getattr(entry, "kind", None) or row.method
+        self._version_2.set_titles()
         for row in self._rows:
-            if row.is_open:
+            if row.is_open and row.lines:
                 row.outcome = "no answer"
-                row.problems.append((row.lines[0], f"{row.method} has no answer"))
+                problem = f"{row.method} has no answer" if row.method != "session/update" else "the turn has no end"
+                row.problems.append((row.lines[0], problem))
         return sorted((row for row in self._rows if row.lines), key=lambda row: row.lines[0])
 
     def _add_call(self, method: str, message: dict[str, Any], params: dict[str, Any]) -> Row:
         is_from_client = self._line.direction == "c2a"
         if method == "initialize" and is_from_client:
-            self._connection = _Connection()
+            self._connection = _Connection(_known_version(params))
         kind: Kind = "call"
         if "id" not in message:
             kind = "notification"
-        elif method == "session/prompt" and is_from_client:
+        elif method == "session/prompt" and is_from_client and self._connection.version == 1:
             kind = "turn"
         row = self._new_row(kind, method, summarise(params), str(params.get("sessionId", "")))
         session = self._session(row.session)
@@ -152,10 +135,10 @@ class _Analyser:
         elif method == "session/fork":
             self._connection.fork = row
         elif method in ("session/load", "session/resume"):
-            self._connection.sessions[row.session] = _Session(row, session.turn)
+            self._connection.sessions[row.session] = RecordedSession(row, session.turn)
         elif method == "session/cancel":
             session.cancelled = self._line.number
-        elif method == PERMISSION and value is not None:
+        elif method == PERMISSION and value is not None and self._connection.version == 1:
             self._apply(row.session, value.tool_call)
             row.title = session.timeline.tool_calls[value.tool_call.tool_call_id].title or row.title
         return row
@@ -179,6 +162,8 @@ class _Analyser:
             else:
                 self._add_problem(row, "an answer to no request, or to a line that could not be read (rule 8)")
         else:
+            if row.method == "initialize" and "result" in message:
+                self._connection.version = _known_version(members_of(message.get("result")))
             _, fault = self._check(row.method)
             self._add_problem(row, fault)
         row.is_error = "error" in message
@@ -189,7 +174,7 @@ class _Analyser:
             self._end_turn(row, session)
         return row
 
-    def _begin_turn(self, row: Row, session: _Session) -> None:
+    def _begin_turn(self, row: Row, session: RecordedSession) -> None:
         if session.running_turn is not None:
             self._add_problem(row, f"the turn of line {session.running_turn.lines[0]} still runs")
         session.timeline.end_message()
@@ -197,7 +182,7 @@ class _Analyser:
         session.turn = row
         session.cancelled = 0
 
-    def _end_turn(self, row: Row, session: _Session) -> None:
+    def _end_turn(self, row: Row, session: RecordedSession) -> None:
         if row.outcome != "cancelled":
             if session.cancelled:
                 self._add_problem(row, f"cancelled by line {session.cancelled}, but the answer is {row.outcome}")
@@ -215,7 +200,9 @@ class _Analyser:
         value, fault = self._check()
         update = members_of(params.get("update"))
         tag = str(update.get("sessionUpdate", "session/update"))
-        if value is not None and isinstance(TABLE.get(tag), AddsChunk | ChangesEntry):
+        if self._connection.version == 2:
+            row = self._version_2.add_update(session, session_id, tag, update)
+        elif value is not None and isinstance(TABLE.get(tag), AddsChunk | ChangesEntry):
             row = self._apply(session_id, value.update)
             if session.running_turn is None and not session.is_replaying:
                 self._add_problem(row, f"{tag} outside of a turn")
@@ -271,29 +258,31 @@ class _Analyser:
             rows[key] = self._new_row(kind, method, session_id=session_id)
         return rows[key]
 
-    def _session(self, session_id: str) -> _Session:
+    def _session(self, session_id: str) -> RecordedSession:
         """Return a session. An unknown one may be a replay, if a fork has no response yet."""
         sessions = self._connection.sessions
         if session_id not in sessions:
             fork = self._connection.fork
-            sessions[session_id] = _Session(fork if fork is not None and fork.is_open else None)
+            sessions[session_id] = RecordedSession(fork if fork is not None and fork.is_open else None)
         return sessions[session_id]
 
     def _check(self, method: str = "") -> tuple[Any, str]:
-        """Check the line in version 1, then in v1_unstable. Return its params or result, and why it is invalid.
+        """Check the line in the profile of the version, then in that of its drafts.
+
+        Return its params or result, and why it is invalid.
 
         Args:
             method: the method of the request, for a response.
         """
         line = wire_line(self._line)
-        stable, draft = _RECEIVERS[self._line.direction]
-        checked = check_line(stable, line, method)
+        profile, draft = _PROFILES[self._connection.version]
+        checked = check_line(_receiver(profile, self._line.direction), line, method)
         if not checked.fault:
             return checked.value, ""
-        checked_as_draft = check_line(draft, line, method)
+        checked_as_draft = check_line(_receiver(draft, self._line.direction), line, method)
         rule = 9 if checked.kind == "response" else _RULES.get(checked.code or -32602, 12)
         code = f"{checked.code}, " if checked.code else ""
-        note = "" if checked_as_draft.fault else ", v1_unstable accepts it"
+        note = "" if checked_as_draft.fault else f", {draft} accepts it"
         return checked_as_draft.value, f"{checked.fault} ({code}rule {rule}{note})"
 
     def _add_problem(self, row: Row, problem: str) -> None:

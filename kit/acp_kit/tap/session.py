@@ -1,0 +1,40 @@
+"""A session in a recording."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from acp_kit.tap.row import Row
+from acp_kit.updates.timeline import Timeline
+
+
+@dataclass(eq=False)
+class RecordedSession:
+    """A session, since it was created or loaded.
+
+    Attributes:
+        replay: the call that loads it.
+        turn: its newest turn.
+        cancelled: the line of the notification that cancels that turn; 0 if there is none.
+        timeline: its updates.
+        rows: the rows of messages and tool calls, by their places in the timeline, and of other updates, by tag and
+            turn. In version 2, those of messages, tool calls and plans are by kind and id.
+        tool_rows: those of the tool calls since the last turn ended, by their places.
+    """
+
+    replay: Row | None = None
+    turn: Row | None = None
+    cancelled: int = 0
+    timeline: Timeline = field(default_factory=Timeline)
+    rows: dict[object, Row] = field(default_factory=dict[object, Row])
+    tool_rows: dict[int, Row] = field(default_factory=dict[int, Row])
+
+    @property
+    def running_turn(self) -> Row | None:
+        """The turn that runs."""
+        return self.turn if self.turn is not None and self.turn.is_open else None
+
+    @property
+    def is_replaying(self) -> bool:
+        """Whether it is being loaded."""
+        return self.replay is not None and self.replay.is_open
