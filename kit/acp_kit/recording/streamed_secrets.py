@@ -62,7 +62,7 @@ def _streams(entries: Sequence[Recorded]) -> Iterator[tuple[bool, list[_Piece]]]
         if entry.line is not None:
             streams["line", entry.direction].append(_Piece(index, (), is_base64=False, text=_escape(f"{entry.line}\n")))
             continue
-        message: Any = entry.message if isinstance(entry.message, dict) else {}
+        message = cast("dict[str, Any]", entry.message) if isinstance(entry.message, dict) else dict[str, Any]()
         if "method" in message:
             kind = (entry.direction, *_kind(message))
             if "id" in message:
@@ -100,7 +100,7 @@ def _texts(message: object) -> Iterator[tuple[_Path, str, bool]]:
             data = fields.get("data") if path in _TERMINAL_OUTPUT else None
             if isinstance(data, str) and (text := _decode(data)) is not None:
                 yield (*path, "data"), text, True
-                fields = {key: value for key, value in fields.items() if key != "data"}
+                fields = dict[str, object]((key, value) for key, value in fields.items() if key != "data")
             unvisited += [((*path, key), value) for key, value in fields.items() if value.__class__ in _VISITED]
         elif isinstance(node, list):
             unvisited += [((*path, index), item) for index, item in enumerate(cast("list[object]", node))]

@@ -59,7 +59,7 @@ class _Connection:
 
 def _known_version(members: dict[str, Any]) -> int:
     version = members.get("protocolVersion")
-    return 2 if version == 2 and not isinstance(version, bool) else 1
+    return 2 if version == 2 else 1
 
 
 @cache

@@ -35,6 +35,13 @@ def add_show(parser: CommandParser) -> None:
     add("--session", default="", metavar="ID", help="only sessions whose ids begin with this")
     add("--errors", action="store_true", help="only problems and errors; exit code 1 if there are any")
     add("--html", type=Path, metavar="FILE", help="write a page instead, with these filters and without secrets")
+    add(
+        "--against",
+        type=Path,
+        metavar="FILE",
+        help="say where another recording differs first; ids, times, the order of members and the boundaries of chunks "
+        "don't matter; exit code 1 if it differs",
+    )
     parser.set_defaults(run=partial(_read, parser, _show))
 
 
@@ -60,6 +67,8 @@ def _tap(options: Namespace) -> int:
 
 def _read(parser: CommandParser, run: Callable[[Namespace], int], options: Namespace) -> int:
     """Run a command that reads a recording. It ends with an error if that can't be read."""
+    if getattr(options, "against", None) and (options.method or options.session or options.errors or options.html):
+        parser.error("--against compares whole recordings: leave out the other options.")
     try:
         return run(options)
     except NotARecordingError as error:
@@ -71,6 +80,8 @@ def _show(options: Namespace) -> int:
     from acp_kit.tap.analysis import analyse
     from acp_kit.tap.showing import page, show
 
+    if options.against is not None:
+        return _compare(options)
     name, recording = options.file.name, iterate_recording(options.file)
     if options.html is not None:
         options.html.write_text(page(name, redact_recording(recording)), "utf-8")
@@ -79,6 +90,16 @@ def _show(options: Namespace) -> int:
     for line in show(name, rows, options.method, options.session, errors_only=options.errors):
         sys.stdout.write(f"{line}\n")
     return int(options.errors and any(row.is_wrong for row in rows))
+
+
+def _compare(options: Namespace) -> int:
+    from acp_kit.tap.comparing import compare
+
+    files = (options.file, options.against)
+    names = (str(options.file), str(options.against))
+    difference = compare(names, (iterate_recording(files[0]), iterate_recording(files[1])))
+    sys.stdout.write("\n".join(difference or ["no difference"]) + "\n")
+    return int(bool(difference))
 
 
 def _redact(options: Namespace) -> int:

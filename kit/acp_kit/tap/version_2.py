@@ -108,7 +108,7 @@ class Version2:
         """Add the text of a chunk to a message, or replace the text by that of a whole one."""
         content = update.get("content")
         if isinstance(content, dict):
-            self._texts.setdefault(row, []).append(_text_of(content))
+            self._texts.setdefault(row, []).append(_text_of(update["content"]))
         elif "content" in update:
             self._texts.setdefault(row, [])[:] = map(_text_of, items_of(content))
 

@@ -10,8 +10,8 @@ from acp_kit.frame_log import FrameLog
 from acp_kit.recording.file_format import Recorded, format_recorded, read_recording
 from acp_kit.recording.redaction import redact_recorded
 
-INITIALIZE = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": 1}}
-UPDATE = {"jsonrpc": "2.0", "method": "session/update", "params": {"sessionId": "s"}}
+INITIALIZE: dict[str, Any] = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": 1}}
+UPDATE: dict[str, Any] = {"jsonrpc": "2.0", "method": "session/update", "params": {"sessionId": "s"}}
 
 
 def write(path: Path, *entries: Any) -> Path:

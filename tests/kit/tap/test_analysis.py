@@ -183,7 +183,7 @@ def test_problems(entries: list[tuple[Direction, Any]], expected: list[tuple[int
 def test_the_work_of_a_line_does_not_grow_with_the_session() -> None:
     def steps(turns: int) -> int:
         """Return how many lines of the analysis run for the last of so many turns."""
-        analyser = analysis._Analyser()
+        analyser = analysis._Analyser()  # pyright: ignore[reportPrivateUsage]
         entries = [entry for id in range(turns) for entry in turn(tool(f"{id}", status="completed"), id=id)]
         recording = [Recorded(number, way, None, message, None) for number, (way, message) in enumerate(entries, 1)]
         for recorded in recording[:-3]:

@@ -49,11 +49,16 @@ INITIALIZE = (
     "c2a",
     {"id": 0, "method": "initialize", "params": {"protocolVersion": 2, "info": {"name": "c", "version": "1"}}},
 )
-INITIALIZED = {"protocolVersion": 2, "info": {"name": "a", "version": "1"}, "capabilities": {}, "authMethods": []}
+INITIALIZED: dict[str, Any] = {
+    "protocolVersion": 2,
+    "info": {"name": "a", "version": "1"},
+    "capabilities": {},
+    "authMethods": [],
+}
 
 
 class IdleClient(v2.Client):
-    def __init__(self, agent: v2.RemoteAgent) -> None:
+    def __init__(self) -> None:
         self.idle = asyncio.Event()
 
     async def session_update(self, notification: v2.UpdateSessionNotification) -> None:
@@ -67,14 +72,15 @@ class IdleClient(v2.Client):
 async def test_a_tapped_session_of_version_2_is_shown_by_its_rules(tmp_path: Path) -> None:
     (tmp_path / "agent.py").write_text(AGENT)
     command = tap_command(tmp_path / "acp.jsonl", sys.executable, str(tmp_path / "agent.py"))
-    async with v2.spawn_agent(IdleClient, *command) as agent:
+    client = IdleClient()
+    async with v2.spawn_agent(lambda _: client, *command) as agent:
         info = v2.Implementation(name="client", version="1")
         await agent.initialize(protocol_version=2, info=info, capabilities=v2.ClientCapabilities())
         session = await agent.session_new(cwd="/work", mcp_servers=[])
         for text in ("hi", "again"):
-            agent.handler.idle.clear()
+            client.idle.clear()
             await agent.session_prompt(session_id=session.session_id, prompt=[v2.ContentBlockText(text=text)])
-            await agent.handler.idle.wait()
+            await client.idle.wait()
     rows = analyse(read_recording(tmp_path / "acp.jsonl"))
     assert not any(row.problems for row in rows)
     turns = [
@@ -106,7 +112,7 @@ def say(who: str, id: str, text: str) -> tuple[str, Any]:
 
 def analysed(*entries: tuple[Any, Any]) -> list[Row]:
     """Return the rows after `initialize`."""
-    started = [INITIALIZE, ("a2c", {"id": 0, "result": INITIALIZED}), *entries]
+    started: list[tuple[Any, Any]] = [INITIALIZE, ("a2c", {"id": 0, "result": INITIALIZED}), *entries]
     recording = [
         Recorded(number, direction, None, {"jsonrpc": "2.0", **message}, None)
         for number, (direction, message) in enumerate(started, 1)
@@ -178,6 +184,6 @@ def test_messages_are_checked_against_the_schema_of_version_2() -> None:
 
 def test_an_agent_that_answers_with_version_1_is_judged_by_it() -> None:
     result = {"protocolVersion": 1}
-    messages = [INITIALIZE, ("a2c", {"id": 0, "result": result}), say("agent", "m", "hi")]
+    messages: list[tuple[Any, Any]] = [INITIALIZE, ("a2c", {"id": 0, "result": result}), say("agent", "m", "hi")]
     recording = [Recorded(n, way, None, {"jsonrpc": "2.0", **m}, None) for n, (way, m) in enumerate(messages, 1)]
     assert [row.problems for row in analyse(recording)][1] == [(3, "agent_message_chunk outside of a turn")]
