@@ -4,28 +4,16 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Generator
-from contextlib import contextmanager
 
 import pytest
 
 from tests.support.interop.sdks import PEERS
-from tests.support.kit.gateway import INITIALIZE, Gateway, until_idle
+from tests.support.kit.gateway import INITIALIZE, Gateway, bridge, until_idle
 from tests.support.marked_processes import alive, marked, wait_until_left
 
 AGENT = [sys.executable, str(PEERS / "our_agent_of_both_versions.py")]
 
 pytestmark = pytest.mark.slow
-
-
-@contextmanager
-def bridge(*agent: str) -> Generator[tuple[Gateway, str]]:
-    """Start a bridge. Yield it, and the marker of its processes."""
-    with marked() as marker:
-        started = Gateway(marker, "-m", "acp_kit", "bridge", "--", *agent)
-        with started.process:
-            yield started, marker
-            started.process.kill()
 
 
 def begin(started: Gateway, text: str) -> str:
