@@ -61,9 +61,11 @@ def line(id: int, method: str, params: Any) -> bytes:
 def read_turn(connection: socket.socket, version: int) -> None:
     """Send the requests, and read until the turn ends."""
     initialize, end = VERSIONS[version]
-    prompt = {"sessionId": "s", "prompt": [{"type": "text", "text": "hi"}]}
-    setup = {"cwd": "/", "mcpServers": []}
-    requests = [("initialize", initialize), ("session/new", setup), ("session/prompt", prompt)]
+    requests: list[tuple[str, Any]] = [
+        ("initialize", initialize),
+        ("session/new", {"cwd": "/", "mcpServers": []}),
+        ("session/prompt", {"sessionId": "s", "prompt": [{"type": "text", "text": "hi"}]}),
+    ]
     for id, (method, params) in enumerate(requests):
         connection.sendall(line(id, method, params))
         last, received = end if method == "session/prompt" else f'"id":{id}'.encode(), b""

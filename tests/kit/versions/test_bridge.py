@@ -41,6 +41,21 @@ def test_nothing_is_left_however_it_ends(end: str) -> None:
         assert wait_until_left(marker) == set()
 
 
+DEAF = """
+import time
+input()
+print('{"jsonrpc": "2.0", "id": 0, "result": {"protocolVersion": 1}}', flush=True)
+time.sleep(60)
+"""
+
+
+def test_an_agent_that_does_not_read_ends_if_the_bridge_is_killed() -> None:
+    with bridge(sys.executable, "-c", DEAF) as (started, marker):
+        assert started.call("initialize", INITIALIZE)["result"]
+        started.end("SIGKILL")
+        assert wait_until_left(marker) == set()
+
+
 def test_it_ends_with_the_exit_code_of_an_agent_that_ends_first() -> None:
     with bridge(sys.executable, "-c", "input(); raise SystemExit(3)") as (started, _):
         error = started.call("initialize", INITIALIZE)["error"]
