@@ -34,6 +34,9 @@ ASGI_SERVER = "uvicorn==0.54.0"
 # Node.js than most machines have, which npm has for each platform.
 ACPX = {"acpx": "0.19.1", "acpx-before": "0.15.1"}
 NODE = "26.10.0"
+# Agents of version 1 that people use.
+OPENCODE = "1.18.33"
+GEMINI_CLI = "@google/gemini-cli@0.61.0"
 # The kernel of notebooks.
 IPYKERNEL = "ipykernel==7.4.0"
 # What the guides to frameworks and to backends use, besides what .venv has.
@@ -97,11 +100,37 @@ def acpx(name: str) -> list[str]:
     Raises:
         UnavailableError: if node, npm or the network is missing.
     """
-    machine = {"x86_64": "x64", "aarch64": "arm64"}.get(platform.machine(), platform.machine())
-    node = f"node-{sys.platform}-{machine}"
+    node = f"node-{_platform()}"
     releases = [f"{alias}@npm:acpx@{version}" for alias, version in ACPX.items()]
     folder = npm_package(f"acpx-{'-'.join(ACPX.values())}-node-{NODE}", f"{node}@{NODE}", *releases) / "node_modules"
     return [str(folder / node / "bin/node"), str(folder / name / "dist/cli.js")]
+
+
+def opencode() -> list[str]:
+    """Return the command that starts opencode as an agent.
+
+    Raises:
+        UnavailableError: if node, npm or the network is missing.
+    """
+    package = f"opencode-{_platform()}"
+    folder = npm_package(f"opencode-{OPENCODE}", f"{package}@{OPENCODE}")
+    return [str(folder / "node_modules" / package / "bin/opencode"), "acp"]
+
+
+def gemini_cli() -> list[str]:
+    """Return the command that starts Gemini CLI as an agent.
+
+    Raises:
+        UnavailableError: if node, npm or the network is missing.
+    """
+    folder = npm_package(f"gemini-cli-{GEMINI_CLI.rpartition('@')[2]}", GEMINI_CLI)
+    return [str(folder / "node_modules/.bin/gemini"), "--acp", "--model", "gemini-2.5-flash"]
+
+
+def _platform() -> str:
+    """Return the name of this platform in npm packages."""
+    machine = {"x86_64": "x64", "aarch64": "arm64"}.get(platform.machine(), platform.machine())
+    return f"{sys.platform}-{machine}"
 
 
 def notebook() -> Path:

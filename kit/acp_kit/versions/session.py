@@ -178,7 +178,7 @@ class Session:
             await self._report_question(turn, 0, "running")
 
     async def _report_question(self, turn: Turn, questions: int, state: str) -> None:
-        is_running = turn is self.turn and turn.is_accepted and not turn.is_cancelled
+        is_running = turn is self.turn and self.state["state"] != "idle" and not turn.is_cancelled
         if is_running and turn.questions == questions:
             await self.report(state)
 

@@ -5,28 +5,16 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
-from collections.abc import Generator
-from contextlib import contextmanager
 
 import pytest
 
 from tests.support.interop.sdks import PEERS
-from tests.support.kit.gateway import INITIALIZE, Gateway, until_idle
+from tests.support.kit.gateway import INITIALIZE, Gateway, bridge, until_idle
 from tests.support.marked_processes import alive, marked, wait_until_left
 
 AGENT = [sys.executable, str(PEERS / "our_agent_of_both_versions.py")]
 
 pytestmark = pytest.mark.slow
-
-
-@contextmanager
-def bridge(*agent: str, stderr: int | None = None) -> Generator[tuple[Gateway, str]]:
-    """Start a bridge. Yield it, and the marker of its processes."""
-    with marked() as marker:
-        started = Gateway(marker, "-m", "acp_kit", "bridge", "--", *agent, stderr=stderr)
-        with started.process:
-            yield started, marker
-            started.process.kill()
 
 
 def begin(started: Gateway, text: str) -> str:
@@ -51,6 +39,21 @@ def test_nothing_is_left_however_it_ends(end: str) -> None:
         assert len(alive(marker)) >= 2
         started.end(end)
         assert started.process.wait(20) == (-signal.SIGKILL if end == "SIGKILL" else 0)
+        assert wait_until_left(marker) == set()
+
+
+DEAF = """
+import time
+input()
+print('{"jsonrpc": "2.0", "id": 0, "result": {"protocolVersion": 1}}', flush=True)
+time.sleep(60)
+"""
+
+
+def test_an_agent_that_does_not_read_ends_if_the_bridge_is_killed() -> None:
+    with bridge(sys.executable, "-c", DEAF) as (started, marker):
+        assert started.call("initialize", INITIALIZE)["result"]
+        started.end("SIGKILL")
         assert wait_until_left(marker) == set()
 
 

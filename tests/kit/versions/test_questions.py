@@ -162,6 +162,28 @@ async def test_a_question_outside_of_the_turn_does_not_hide_that_the_turn_asks()
         assert names(await until_idle(peer)) == ["running", "idle end_turn"]
 
 
+@pytest.mark.parametrize("iterations", range(8))
+async def test_a_question_when_the_turn_ends_leaves_it_idle(iterations: int) -> None:
+    class AsksLate(Asking):
+        async def work(self, session: str) -> None:
+            await self.send(session, chunk("hello"))
+            self.task = asyncio.create_task(self.ask_later(session))
+
+        async def ask_later(self, session: str) -> None:
+            for _ in range(iterations):
+                await asyncio.sleep(0)
+            await self.ask(session)
+
+    async with session_of(AsksLate) as peer:
+        await peer.send(request(1, "session/prompt", prompt=PROMPT))
+        messages = [await peer.receive()]
+        while not any(message.get("method") == "session/request_permission" for message in messages):
+            messages.append(await peer.receive())
+        messages += await peer.until_quiet()
+        states = [message["params"].get("update", {}).get("state") for message in messages if "params" in message]
+        assert [state for state in states if state is not None][-1] == "idle"
+
+
 async def test_after_closing_questions_do_not_reach_the_client() -> None:
     class Form(Asking):
         async def work(self, session: str) -> None:

@@ -6,9 +6,12 @@ import json
 import signal
 import subprocess
 import sys
+from collections.abc import Generator
+from contextlib import contextmanager
 from typing import Any
 
 from tests.support.kit.behind_v2 import INFO
+from tests.support.marked_processes import marked
 
 INITIALIZE = {"protocolVersion": 2, "info": INFO, "capabilities": {}}
 
@@ -59,3 +62,13 @@ def until_idle(started: Gateway) -> Any:
     while (update := started.receive()["params"]["update"]).get("state") != "idle":
         pass
     return update
+
+
+@contextmanager
+def bridge(*agent: str, stderr: int | None = None) -> Generator[tuple[Gateway, str]]:
+    """Start `acp-bindings bridge` with an agent. Yield it, and the marker of its processes."""
+    with marked() as marker:
+        started = Gateway(marker, "-m", "acp_kit", "bridge", "--", *agent, stderr=stderr)
+        with started.process:
+            yield started, marker
+            started.process.kill()
