@@ -140,7 +140,8 @@ def _match_methods(comparison: Comparison) -> tuple[list[tuple[str, Method, Meth
 def _rule_for_changed_key(old: Method, new: Method) -> str:
     if old.side == new.side:
         return "method-kind-changed"
-    return "method-side-widened" if set(old.handled_by) < set(new.handled_by) else "method-side-changed"
+    before, after = set(old.handled_by), set(new.handled_by)
+    return f"method-side-{'widened' if before < after else 'narrowed' if before > after else 'changed'}"
 
 
 def _same_method(comparison: Comparison, old: Method, new: Method) -> bool:

@@ -180,6 +180,14 @@ CASES = [
         "both",
     ),
     MethodCase(
+        "method handled by one of both sides",
+        stable(message_to("both")),
+        stable(message_to("client")),
+        "method-side-narrowed",
+        "SBBSB",
+        "both",
+    ),
+    MethodCase(
         "method handled by both sides",
         stable(message_to("client")),
         stable(message_to("both")),
