@@ -47,7 +47,7 @@ _LAYERS = {
         {"closing"},
     ),
     "codegen": (
-        {"errors", "escaping", "ir", "names", "nodes", "toml", "types", "values"},
+        {"aliases", "errors", "escaping", "ir", "names", "nodes", "toml", "types", "values"},
         {"files"},
         {"pinned"},
         {"read"},

@@ -27,7 +27,7 @@ from codegen.errors import SchemaError, SourceError
 from codegen.ir import Schema
 from codegen.pinned.pins import Pinned, load
 from codegen.pinned.profiles import PLACES, find_files, name_in_errors
-from codegen.read.vocabulary import canonicalise
+from codegen.read.vocabulary import prepare
 from codegen.regen import read_schema
 from codegen.toml import Text, parse_toml, validate
 
@@ -89,7 +89,7 @@ class Snapshot:
     @cached_property
     def raw(self) -> dict[str, Any]:
         """The JSON as the generator reads it."""
-        raw: dict[str, Any] = canonicalise(self.source)
+        raw: dict[str, Any] = prepare(self.source)
         return raw
 
 

@@ -1,7 +1,7 @@
 """The schemas of other releases: of the npm package that ships them, and of upstream's tags.
 
-npm's releases are downloaded once. The tags are in `tags.tar.xz` beside the tests of the report: the schemas of each tag
-of https://github.com/agentclientprotocol/agent-client-protocol, with the licence of the pinned ones.
+npm's releases are downloaded once. The tags are in `tags.tar.xz` beside the tests of the report: the schemas of each
+tag of https://github.com/agentclientprotocol/agent-client-protocol, with the licence of the pinned ones.
 """
 
 from __future__ import annotations
