@@ -126,6 +126,9 @@ RULES: dict[str, Rule] = {
     "union-member-deprecated": Rule("The member of the union is deprecated now, or no longer is."),
     "union-opened": Rule("The closed union is open now: it also accepts unlisted members.", "BSSBS"),
     "union-closed": Rule("The open union is closed now: it accepts only the members that it lists.", "SBBBS"),
+    "union-reserved-tags-changed": Rule(
+        "Other tags are refused because only the unstable profile lists them.", "RRSSS"
+    ),
     "union-tag-changed": Rule("A different property identifies the members of the union now.", "BBSBS"),
     "union-choice-changed": Rule("Whether exactly one member of the union must match changed.", "RRSSS"),
     "union-member-shadowed": Rule("Some messages that are sent as one member of the union are read as another one."),

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from codegen.data.facts_file import find_entries
-from codegen.data.renames import Rename
+from codegen.data.renames import Rename, keep_old_names
+from codegen.diff.method_facts import MethodFacts
+from codegen.diff.report import Report, compare
+from codegen.diff.sources import Side
 from tests.support.codegen.build import STRING, Schema, acp_schema, initialize, model, part_of, ref, request, tagged
 from tests.support.diff.cases import around, holds
+from tests.support.diff.sides import side_of_schemas
 
 BASE = around("request", model())
 
@@ -36,6 +40,16 @@ class MethodCase:
     flow: str = "client->agent"
     base_facts: dict[str, Any] = field(default_factory=dict[str, Any])
     base_renames: tuple[Rename, ...] = ()
+
+
+def compare_case(case: MethodCase) -> Report:
+    """Compare both sides of a case, the base with its own facts and old names."""
+    profiles = side_of_schemas(case.old).profiles
+    facts = MethodFacts("", case.base_facts)
+    with_own = {name: facts.add_to(profile.schema, name[:2]) for name, profile in profiles.items()}
+    kept = {name: keep_old_names(schema, name, case.base_renames) for name, schema in with_own.items()}
+    base = Side("", "", {name: replace(profile, schema=kept[name]) for name, profile in profiles.items()})
+    return compare(base, side_of_schemas(case.new))
 
 
 def stable(definitions: Schema) -> dict[str, Schema]:
