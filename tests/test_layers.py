@@ -60,7 +60,7 @@ _LAYERS = {
         {"__main__"},
     ),
     "codegen.diff": (
-        {"git", "method_facts", "match"},
+        {"git", "match"},
         {"sources"},
         {"verdict"},
         {"compare"},

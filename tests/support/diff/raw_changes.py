@@ -134,7 +134,8 @@ def _follows(finding: Finding, snapshot: Snapshot) -> Iterator[str]:
     """Yield the pointers that change with a finding: references to what it is about, and tags that are excluded."""
     raw, renamed = snapshot.raw, finding.renamed
     if finding.rule == "definition-renamed" and renamed:
-        yield from (place for target, place in _references(raw, "") if target in (renamed.old, renamed.new))
+        names = (renamed.old, renamed.new)
+        yield from (place.removesuffix("/allOf/0") for target, place in _references(raw, "") if target in names)
     if finding.rule.startswith("method-"):
         wires = (finding.place, *finding.methods)
         names = {
