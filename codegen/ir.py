@@ -6,6 +6,7 @@ the facts about methods, and the templates render all of them. `codegen.types` h
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
@@ -71,6 +72,12 @@ class Field:
     def annotation(self) -> str:
         text = self.attribute_type.annotation
         return f"Annotated[{text}, {self.annotation_markers}]" if self.markers else text
+
+
+def excluded_tags(marker: str) -> list[str]:
+    """Return the tags that a marker of the open member of a union refuses."""
+    arguments = marker.removeprefix("OtherThan").strip("()")
+    return list(ast.literal_eval(f"[{arguments}]")) if arguments != marker else []
 
 
 @dataclass(frozen=True)

@@ -38,6 +38,10 @@ def attribute_name(wire: str) -> str | None:
     return name if name.isidentifier() and wire_name(name) == wire else None
 
 
+def is_attribute_name(name: str) -> bool:
+    return name.isidentifier() and not keyword.iskeyword(name) and name not in _RESERVED
+
+
 def method_name(wire: str) -> str:
     """Return the Python name of a method: `session/new` -> `session_new`, `document/didOpen` -> `document_did_open`."""
     return snake(wire)

@@ -44,8 +44,9 @@ class Node:
     def __contains__(self, keyword: str) -> bool:
         return keyword in self.schema
 
-    def error(self, message: str, keyword: str = "") -> SchemaError:
-        return SchemaError(f"{self.pointer}/{escape(keyword)}" if keyword else self.pointer, message)
+    def error(self, message: str, keyword: str = "", next_step: str = "") -> SchemaError:
+        pointer = f"{self.pointer}/{escape(keyword)}" if keyword else self.pointer
+        return SchemaError(pointer, message, next_step=next_step)
 
     def take(self, keyword: str, kind: type[T] | tuple[type[T], ...], default: T) -> T:
         """Take a keyword and return its value, or the default if it is missing. The value must be a `kind`."""

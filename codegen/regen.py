@@ -22,7 +22,7 @@ from codegen.read.defaults import fill_defaults
 from codegen.read.envelopes import find_envelopes, read_messages
 from codegen.read.methods import read_methods
 from codegen.read.normalise import normalise
-from codegen.read.vocabulary import canonicalise, check_vocabulary
+from codegen.read.vocabulary import check_vocabulary, prepare
 
 PACKAGE = "acp_bindings"
 
@@ -36,7 +36,7 @@ def read_schema(raw: dict[str, Any], facts: str | None, table: Table | None = No
         table: the content of `methods.toml`; by default it is read from the file.
         checked: whether the schema must have every capability that `methods.toml` names.
     """
-    raw = canonicalise(raw)
+    raw = prepare(raw)
     check_vocabulary(raw)
     schema = normalise(raw["$defs"])
     fill_defaults(schema)

@@ -103,6 +103,22 @@ def _fits_field(schema: Schema, value: Any, field: Field, *, strict: bool = Fals
     return is_tolerated or fits(schema, value, field.type, strict=strict)
 
 
+def without_restated(schema: Schema, value: Any, type_: Type) -> Any:
+    """Return a value without the keys of objects that only restate the defaults of properties."""
+    definition = schema.definitions.get(type_.non_null.name)
+    if not isinstance(definition, Model) or not is_object(value):
+        return value
+    fields = {field.wire: field for field in schema.fields(definition.name)}
+    inner = {
+        key: without_restated(schema, item, fields[key].type) if key in fields else item for key, item in value.items()
+    }
+    return {key: item for key, item in inner.items() if not _is_default(schema, fields.get(key), item)}
+
+
+def _is_default(schema: Schema, field: Field | None, value: Any) -> bool:
+    return field is not None and field.has_default and value == without_restated(schema, field.default, field.type)
+
+
 def python_source(schema: Schema, value: Any, type_: Type) -> str:
     """Write a value of a type as a Python expression."""
     definition = schema.definitions.get(type_.name)

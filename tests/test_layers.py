@@ -47,7 +47,7 @@ _LAYERS = {
         {"closing"},
     ),
     "codegen": (
-        {"errors", "escaping", "ir", "names", "nodes", "toml", "types", "values"},
+        {"aliases", "errors", "escaping", "ir", "names", "nodes", "toml", "types", "values"},
         {"files"},
         {"pinned"},
         {"read"},
@@ -60,7 +60,7 @@ _LAYERS = {
         {"__main__"},
     ),
     "codegen.diff": (
-        {"git", "method_facts", "match"},
+        {"git", "match"},
         {"sources"},
         {"verdict"},
         {"compare"},

@@ -32,7 +32,7 @@ _LINK = re.compile(r"\]\((?!https?:|#)([^)#]+)")
 _FILE = re.compile(r"`([\w./-]+\.(?:py|toml|jinja2?|md))`")
 _ANCHOR = re.compile(r"\]\((?!https?:)([^)#\s]*)#([^)\s]+)\)")
 # Code cites a page by its path in docs/, or by its name in capitals.
-_PAGE = re.compile(r"\bdocs/[\w/-]+\.md\b|\b[A-Z]{3,}\.md\b")
+_PAGE = re.compile(r"\b(?:docs|codegen)/[\w/-]+\.md\b|(?<!/)\b[A-Z]{3,}\.md\b")
 _TARGET = re.compile(r"(?:`|^)make ([a-z-]+)", re.MULTILINE)
 _FOLDER = re.compile(r"`((?:codegen|docs|generated|kit|runtime|schema|tests)/(?:[\w/]*/)?)`")
 # They exist only during an upgrade.

@@ -98,6 +98,11 @@ def package_version() -> str:
     return version
 
 
+def repository_url() -> str:
+    """Return the address of this project's repository in pyproject.toml."""
+    return str(parse_toml(read_file(_PYPROJECT, _PYPROJECT.name), _PYPROJECT.name)["project"]["urls"]["Repository"])
+
+
 def next_major(version: str) -> str:
     """Return the next major version."""
     return f"{_parse_version(version)[0] + 1}.0.0"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from difflib import SequenceMatcher
 from typing import NamedTuple, TypeVar
 
@@ -183,7 +183,7 @@ def _member(schema: Schema, union: Union, member: Member, names: dict[str, str])
     return (member.label, member.tag, structure_of(schema, schema.definitions[member.name], names))
 
 
-def meaning_of_field(field: Field, names: dict[str, str]) -> tuple[object, ...]:
+def meaning_of_field(field: Field, names: Mapping[str, str]) -> tuple[object, ...]:
     """Return everything about a property except its name and description."""
     type_: Type = field.type.renamed(names)
     default = repr(field.default) if field.has_default else None

@@ -19,17 +19,16 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, StringConstraints
 
-from codegen.data.facts_file import Table
+from codegen.data.facts_file import FILE as METHODS, Table, parse_facts
 from codegen.data.renames import FILE as RENAMES, RENAMES_TOML, Rename, keep_old_names, parse_renames, read_renames
 from codegen.diff.git import extract
-from codegen.diff.method_facts import METHODS, MethodFacts
-from codegen.errors import SchemaError, SourceError
+from codegen.errors import FileError, SchemaError, SourceError
 from codegen.ir import Schema
 from codegen.pinned.pins import Pinned, load
 from codegen.pinned.profiles import PLACES, find_files, name_in_errors
-from codegen.read.vocabulary import canonicalise
+from codegen.read.vocabulary import prepare
 from codegen.regen import read_schema
-from codegen.toml import Text, parse_toml, validate
+from codegen.toml import Text, parse_toml, read_file, validate
 
 SCHEMA, ACCEPTED = "schema", "accepted.toml"
 
@@ -89,7 +88,7 @@ class Snapshot:
     @cached_property
     def raw(self) -> dict[str, Any]:
         """The JSON as the generator reads it."""
-        raw: dict[str, Any] = canonicalise(self.source)
+        raw: dict[str, Any] = prepare(self.source)
         return raw
 
 
@@ -123,19 +122,17 @@ def _read_folder(folder: Path, label: str, checkout: Path | None = None, table: 
     try:
         if not find_files(folder):
             raise SourceError(f"{label} has no schema. Give a git ref, or a folder that contains {PLACES[0]}.")
-        renames, facts = read_renames(RENAMES_TOML), None
+        renames, notes = read_renames(RENAMES_TOML), list[str]()
         if checkout:
             renames = parse_renames(_content(checkout / RENAMES))
-            facts = MethodFacts(label, parse_toml(_content(checkout / METHODS), f"{METHODS} of {label}"))
+            table, notes = _read_methods(checkout, label)
         profiles: dict[str, Snapshot] = {}
         unreadable: dict[str, str] = {}
         sources = load(folder, pinned=False)
         for source in sources:
             name = source.profile.name
             try:
-                profiles[name] = Snapshot(
-                    source.profile.file, source.schema, _read_schema(source, facts, renames, table)
-                )
+                profiles[name] = Snapshot(source.profile.file, source.schema, _read_schema(source, renames, table))
             except SchemaError as error:
                 if len(sources) == 1:
                     raise
@@ -150,17 +147,23 @@ def _read_folder(folder: Path, label: str, checkout: Path | None = None, table: 
         version=sources[0].profile.version,
         profiles=profiles,
         accepted=accepted,
-        notes=(*(facts.notes if facts else ()), *unreadable.values()),
+        notes=(*notes, *unreadable.values()),
         unreadable=tuple(unreadable),
     )
 
 
-def _read_schema(source: Pinned, facts: MethodFacts | None, renames: tuple[Rename, ...], table: Table | None) -> Schema:
+def _read_methods(checkout: Path, label: str) -> tuple[Table | None, list[str]]:
+    """Return the `methods.toml` of a checkout; None, with a note, if it is missing or has another format."""
+    try:
+        return parse_facts(read_file(checkout / METHODS, METHODS), METHODS), []
+    except FileError:
+        return None, [f"{METHODS} of {label} is missing or can't be read, so the current one is used."]
+
+
+def _read_schema(source: Pinned, renames: tuple[Rename, ...], table: Table | None) -> Schema:
     profile = source.profile
     with name_in_errors(profile):
-        schema = read_schema(source.schema, None if facts else profile.facts, table, checked=False)
-        if facts:
-            schema = facts.add_to(schema, profile.facts)
+        schema = read_schema(source.schema, profile.facts, table, checked=False)
         return keep_old_names(schema, profile.name, renames)
 
 

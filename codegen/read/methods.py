@@ -13,6 +13,7 @@ from collections import Counter
 from typing import Any, NamedTuple
 
 from acp_runtime.stubs.roles import Handler, Remote
+from codegen.aliases import read_aliases, write_next_step
 from codegen.errors import SchemaError
 from codegen.ir import Method
 from codegen.names import method_name
@@ -53,10 +54,11 @@ def read_methods(raw: dict[str, Any], payloads: set[Payload]) -> list[Method]:
     docs = _collect_docs(payloads)
     calls = {part: name for part, name in parts.items() if part.kind != "response"}
     # A request and a notification can share a Python name.
-    names = Counter(method_name(part.wire) for part in calls)
+    aliases = read_aliases().methods
+    names = Counter(aliases.get(part.wire, method_name(part.wire)) for part in calls)
     methods: list[Method] = []
     for (side, wire, kind), params in calls.items():
-        name = method_name(wire)
+        name = aliases.get(wire, method_name(wire))
         is_notification = kind == "notification"
         has_request = is_notification and _Part(side, wire, "request") in parts
         doc = docs[params] or definitions[params].get("description", "")
@@ -145,11 +147,17 @@ def _check_names(methods: list[Method]) -> None:
     for method in methods:
         pointer = f"/$defs/{method.params}/x-method"
         if keyword.iskeyword(method.name) or not method.name.isidentifier():
-            raise SchemaError(pointer, f"{method.wire!r} gives {method.name!r}, which can't be the name of a method.")
+            message = f"{method.wire!r} gives {method.name!r}, which can't be the name of a method."
+            raise SchemaError(pointer, message, next_step=_name_it(method))
         for name in (method.constant, *(f"{role}.{method.name}" for role in method.handled_by)):
             if name in names:
-                raise SchemaError(pointer, f"{method.wire!r} gives the name {name}, which {names[name]} has already.")
+                message = f"{method.wire!r} gives the name {name}, which {names[name]} has already."
+                raise SchemaError(pointer, message, next_step=_name_it(method))
             names[name] = f"{method.wire!r}"
+
+
+def _name_it(method: Method) -> str:
+    return write_next_step("methods", method.wire, f"{method.name.strip('_') or 'call'}_{method.kind}")
 
 
 def _collect_docs(payloads: set[Payload]) -> dict[str, str]:

@@ -11,6 +11,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import Any
 
+from codegen.aliases import read_aliases, write_next_step
 from codegen.errors import SchemaError
 from codegen.ir import Alias, Definition, Field, Member, Model, Schema, Union
 from codegen.names import is_class_name, pascal
@@ -111,6 +112,7 @@ class _Reader:
                 pointer,
                 f"{name!r} can't be the name of a class; expected a capital letter, then up to 199 letters and digits, "
                 "and not a Python keyword.",
+                next_step=write_next_step("classes", name, pascal(f"{name} type")),
             )
         self.in_progress.append(name)
         definition = self._read_definition(name, Node(self.raw[name], pointer))
@@ -120,18 +122,25 @@ class _Reader:
         self.definitions[name] = replace(self.definitions[name], deprecated="deprecated" in self.raw[name])
         return self.definitions[name]
 
-    def _add(self, definition: Definition) -> Definition:
+    def _name_it(self, written: str, name: str) -> str:
+        return write_next_step("classes", written, f"{name}Type")
+
+    def _add(self, definition: Definition, written: str = "") -> Definition:
+        """Add a definition. `written` is the name of a union member in `names.toml`."""
         if definition.name in RESERVED:
-            raise SchemaError(definition.pointer, f"Generated code uses the name {definition.name} for something else.")
+            message = f"Generated code uses the name {definition.name} for something else."
+            raise SchemaError(definition.pointer, message, next_step=self._name_it(definition.name, definition.name))
         if definition.name in self.definitions:
             raise SchemaError(
                 definition.pointer,
                 f"{definition.name} is already the name of {self.definitions[definition.name].pointer}.",
+                next_step=self._name_it(written or definition.name, definition.name),
             )
         if definition.pointer != f"/$defs/{definition.name}" and definition.name in self.raw:
             raise SchemaError(
                 definition.pointer,
                 f"The name of this union member, {definition.name}, is already the name of a definition.",
+                next_step=self._name_it(written or definition.name, definition.name),
             )
         self.definitions[definition.name] = definition
         return definition
@@ -185,13 +194,21 @@ class _Reader:
         for key in common.keys() & variant.properties.keys():
             raise variant.properties[key].error(f"The property {key!r} is described here and for the whole union.")
         unread = {**common, **variant.properties}
-        return [
+        fields = [
             *(
                 read_property(key, Node(node.schema, node.pointer), key in variant.required, self.raw)
                 for key, node in unread.items()
             ),
             *(read_forbidden(key, variant.node) for key in variant.forbidden),
         ]
+        names = Counter(field.name for field in fields)
+        for field in fields:
+            if names[field.name] > 1:
+                raise variant.node.error(
+                    f"Two properties have the name {field.name}.",
+                    next_step=write_next_step("attributes", field.wire, f"{field.name}_"),
+                )
+        return fields
 
     def _derive(self, name: str, base: str, pointer: str, doc: str, fields: tuple[Field, ...]) -> Definition:
         """Add fields to a definition: in a subclass, or for a union in a subclass of each member."""
@@ -259,9 +276,13 @@ class _Reader:
             raise member.node.error(
                 "There is no rule for a title beside a tag, which names the member already.", "title"
             )
-        label = pascal(value if value is not None else member.title)
+        written = f"{union}:{value if value is not None else member.title}"
+        label = read_aliases().classes.get(written, "").removeprefix(union) or pascal(written.partition(":")[2])
         if not label or not is_class_name(union + label):
-            raise member.node.error("Expected a short constant tag or a title, to name the union member by.")
+            raise member.node.error(
+                "Expected a short constant tag or a title, to name the union member by.",
+                next_step=self._name_it(written, union) if written[-1] != ":" else "",
+            )
         tag_fields, member = take_tag(member, tag, self.raw)
         adds_only_tag = not (shared or fields or member.properties or member.nested)
         if member.base and adds_only_tag and not tag_fields:
@@ -271,7 +292,7 @@ class _Reader:
             self._add_tag(member.base, tag_fields, member)
             name = member.base
         else:
-            name = self._add(self._build(union + label, member, shared, (*fields, *tag_fields))).name
+            name = self._add(self._build(union + label, member, shared, (*fields, *tag_fields)), written).name
         return Member(name, label, value, member.doc, member.deprecated)
 
     def _add_tag(self, name: str, tag_fields: tuple[Field, ...], member: Variant) -> None:

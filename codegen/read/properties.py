@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from codegen.aliases import read_aliases, write_next_step
+from codegen.escaping import python_literal
 from codegen.ir import Field
-from codegen.names import attribute_name
+from codegen.names import attribute_name, snake
 from codegen.nodes import Node
 from codegen.read.docs import add_member_docs, take_title_and_description
 from codegen.read.types import read_type
@@ -20,7 +22,7 @@ _EMPTY: dict[str, Any] = {"array": [], "map": {}}
 
 def read_property(wire: str, node: Node, required: bool, definitions: dict[str, Any]) -> Field:
     """Read one property with all its keywords."""
-    name = _name(wire, node)
+    name, alias = _find_name(wire, node)
     doc = add_member_docs(take_title_and_description(node), node.schema)
     on_error = node.take_flag(_DEFAULT_ON_ERROR)
     on_null = node.take_flag(_DEFAULT_ON_NULL)
@@ -32,6 +34,7 @@ def read_property(wire: str, node: Node, required: bool, definitions: dict[str, 
     _check_leniency(node, type_, required, on_error, on_null, skip_items, has_default)
     default = default if has_default or required else _EMPTY.get(type_.kind)
     markers = {
+        f"Field(alias={python_literal(wire)})": alias,
         "SkipInvalidItems": skip_items,
         "NotNull": not required and default is None and not type_.nullable,
         "DefaultOnNull": on_null,
@@ -52,16 +55,19 @@ def read_property(wire: str, node: Node, required: bool, definitions: dict[str, 
 
 def read_forbidden(wire: str, node: Node) -> Field:
     """Return the field for a key that an object can't have. It is always missing, or null."""
-    return Field(wire, _name(wire, node), NULL, required=False, doc="The object doesn't have this key.")
+    return Field(wire, _find_name(wire, node)[0], NULL, required=False, doc="The object doesn't have this key.")
 
 
-def _name(wire: str, node: Node) -> str:
+def _find_name(wire: str, node: Node) -> tuple[str, bool]:
+    """Return the attribute of a key, and whether it is from `names.toml`."""
     name = attribute_name(wire)
-    if name is None:
+    alias = read_aliases().attributes.get(wire)
+    if name is None and alias is None:
         raise node.error(
-            f"The key {wire!r} has no Python name; expected camelCase that converts to snake_case and back."
+            f"The key {wire!r} has no Python name; expected camelCase that converts to snake_case and back.",
+            next_step=write_next_step("attributes", wire, f"key_{snake(wire)}".rstrip("_")),
         )
-    return name
+    return name or alias or "", name is None
 
 
 def _check_leniency(

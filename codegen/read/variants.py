@@ -7,6 +7,7 @@ from typing import Any
 
 from codegen.escaping import python_literal
 from codegen.ir import Field
+from codegen.names import attribute_name
 from codegen.nodes import REF_PREFIX, Node
 from codegen.read.properties import read_property
 from codegen.read.types import VARIANTS, missing_definition_error
@@ -167,7 +168,10 @@ def _read_constant_tag(member: Variant, node: Node, key: str, value: str) -> Fie
         raise member.node.error("There is no rule for `not` on a member with a constant tag.", "not")
     if "$ref" in node or "allOf" in node:
         raise node.error("Expected a constant as the tag, found a reference.")
-    return replace(read_property(key, node, required=True, definitions={}), tag=value)
+    field = read_property(key, node, required=True, definitions={})
+    if attribute_name(key) != field.name:
+        raise node.error(f"There is no rule for a tag ({key!r}) that isn't camelCase.")
+    return replace(field, tag=value)
 
 
 def _read_null_tag(member: Variant, node: Node, tag: Tag, definitions: dict[str, Any]) -> Field:

@@ -14,6 +14,7 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
+from codegen.aliases import read_aliases
 from codegen.errors import SchemaError
 from codegen.escaping import code, escape_unsafe
 from codegen.nodes import escape, is_array, is_object
@@ -35,6 +36,11 @@ _KNOWN = {"format": FORMATS.keys() - {"base64"}, "contentEncoding": {"base64"}}
 _FLAGS = {"uniqueItems": "No two items are equal", "readOnly": "Read-only", "writeOnly": "Write-only"}
 _TEXTS = {"format": "The format is", "contentEncoding": "The encoding is", "contentMediaType": "The media type is"}
 _UNCHECKED = "; the bindings don't check this."
+
+
+def prepare(schema: Any) -> Any:
+    """Return a schema as the later passes read it: without annotations, and with the names of `names.toml`."""
+    return read_aliases().rename_definitions(canonicalise(schema))
 
 
 def canonicalise(schema: Any, *, inside: str = "items") -> Any:

@@ -11,9 +11,8 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
-from codegen.data.facts_file import UPDATES, parse_facts
+from codegen.data.facts_file import FILE as METHODS, UPDATES, parse_facts
 from codegen.diff import git
-from codegen.diff.method_facts import METHODS
 from codegen.diff.render.json import json_text
 from codegen.diff.render.markdown import markdown
 from codegen.diff.render.sentences import count_noun

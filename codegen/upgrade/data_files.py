@@ -14,6 +14,7 @@ from typing import Any
 
 from acp_runtime.errors import RequestError
 from codegen.data.facts_file import (
+    FILE as METHODS,
     UPDATES,
     Entries,
     Table,
@@ -25,7 +26,6 @@ from codegen.data.facts_file import (
 from codegen.data.renames import FILE as RENAMES, RENAMES_TOML, read_renames, unused_renames
 from codegen.data.resolve import ADVERTISED_IN, find_capability_paths
 from codegen.diff.compare.methods import find_renamed_methods
-from codegen.diff.method_facts import METHODS
 from codegen.diff.sources import Side, Snapshot
 from codegen.errors import SchemaError
 from codegen.ir import Alias, Effect, Method, Schema

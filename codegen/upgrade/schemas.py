@@ -6,9 +6,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from codegen.data.facts_file import parse_facts
+from codegen.data.facts_file import FILE as METHODS, parse_facts
 from codegen.diff import git
-from codegen.diff.method_facts import METHODS
 from codegen.diff.sources import ACCEPTED, Snapshot
 from codegen.errors import FileError, SchemaError, SourceError
 from codegen.escaping import join_first

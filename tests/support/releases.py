@@ -1,4 +1,8 @@
-"""Downloads the releases of the npm package that ships the schemas, and keeps them."""
+"""The schemas of other releases: of the npm package that ships them, and of upstream's tags.
+
+npm's releases are downloaded once. The tags are in `tags.tar.xz` beside the tests of the report: the schemas of each
+tag of https://github.com/agentclientprotocol/agent-client-protocol, with the licence of the pinned ones.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +17,7 @@ from pathlib import Path
 
 from tests.support.scale import STRESS
 from tests.support.skipping import skip_or_fail
+from tools.paths import ROOT
 from tools.third_party import PEERS, installed
 
 PACKAGE = "@agentclientprotocol/sdk"
@@ -34,19 +39,28 @@ RELEASES = [
     "2.3.0",
     "2.4.0",
 ]
+TAGS = [
+    f"schema-v1.{minor}" for minor in ("13.7", "14.0", "15.0", "16.0", "17.0", "18.0", "19.0", "19.1", "20.0", "21.0")
+]
+ALPHAS = [f"schema-v2.0.0-alpha.{number}" for number in (1, 2, 3)]
 # The releases whose schemas equal those of the release before.
 SAME = {"1.5.1", "1.6.1", "1.7.0", "2.0.1", "2.0.2", "2.4.0"}
 DIFFERENT = [release for release in RELEASES if release not in SAME]
 _ALL_PAIRS = list(itertools.pairwise(RELEASES))
 PAIRS = [(old, new) for old, new in _ALL_PAIRS if STRESS or new not in SAME]
+TAG_PAIRS = [*itertools.pairwise(TAGS), *itertools.pairwise(ALPHAS), (TAGS[-1], "2.0.0")]
 # Tests compare the newest that differ, because reading and comparing real schemas takes seconds.
-SAMPLE = PAIRS if STRESS else [("2.2.0", "2.4.0")]
+SAMPLE = [*PAIRS, *TAG_PAIRS] if STRESS else [("2.2.0", "2.4.0")]
 _SECONDS = 120
 
 
 def schemas_of(release: str) -> Path:
-    """Return the schema folder of a release."""
-    return unpacked(release) / "schema"
+    """Return the schema folder of a release or a tag."""
+    return (
+        installed("schema-tags", _unpack_tags) / release
+        if release in (*TAGS, *ALPHAS)
+        else unpacked(release) / "schema"
+    )
 
 
 def unpacked(release: str) -> Path:
@@ -74,6 +88,11 @@ def why_unavailable() -> str:
     except subprocess.SubprocessError as error:
         return f"npm can't reach its registry ({type(error).__name__})"
     return ""
+
+
+def _unpack_tags(folder: Path) -> None:
+    with tarfile.open(ROOT / "tests/codegen/diff/tags.tar.xz") as tar:
+        tar.extractall(folder, filter="data")
 
 
 def _fetch(releases: list[str], folder: Path) -> None:

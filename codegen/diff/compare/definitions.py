@@ -160,7 +160,10 @@ def count_changed_descriptions(comparison: Comparison) -> int:
 
 
 def _pair_descriptions(old: Definition, new: Definition) -> Iterator[tuple[str, str]]:
-    yield old.doc, new.doc
+    """Yield the descriptions of a definition and its properties. Those of types that changed list other values."""
+    if not isinstance(old, Alias) or not isinstance(new, Alias) or old.type == new.type:
+        yield old.doc, new.doc
     if isinstance(old, Model) and isinstance(new, Model):
-        docs = {field.wire: field.doc for field in new.fields}
-        yield from ((field.doc, docs[field.wire]) for field in old.fields if field.wire in docs)
+        fields = {field.wire: field for field in new.fields}
+        pairs = ((field, fields[field.wire]) for field in old.fields if field.wire in fields)
+        yield from ((before.doc, after.doc) for before, after in pairs if before.type == after.type)

@@ -75,6 +75,8 @@ def _describe(
     for part in message.take_list("anyOf"):
         title: str = part.schema["title"]
         yield f"part {title}", f"part {title}"
+        if "properties" in part:  # a copy of a part of the response
+            yield from _describe(part, definitions, payloads, names)
     required: list[Any] = message.take("required", list, [])
     properties = message.take_map("properties").items()
     yield from _describe_fields(

@@ -15,7 +15,6 @@ from codegen.diff.compare.comparison import Comparison, note_deprecation
 from codegen.diff.compare.places import find_capabilities, find_changed_facts
 from codegen.diff.compare.reach import combine_flows, method_flow
 from codegen.diff.match import pair
-from codegen.diff.method_facts import FACTS
 from codegen.diff.sources import Snapshot
 from codegen.diff.verdict.findings import BOTH
 from codegen.diff.verdict.rules import RULES
@@ -24,6 +23,8 @@ from codegen.ir import Method, Schema
 from codegen.nodes import is_object
 
 Key = tuple[str, str, str]
+# The keys of an entry of `methods.toml` that are compared as facts.
+_FACTS = ("opens", "creates", "ends", "exempt", "gone", "cancels", "cancelled", "interactive", "accepted")
 # The rules about facts that concern the method's result.
 _ABOUT_RESULTS = frozenset(f"method-{key}-changed" for key in ("creates", "ends", "gone"))
 
@@ -73,8 +74,7 @@ def compare_methods(comparison: Comparison) -> None:
     for rule, before, after in pairs:
         if rule:
             _add_finding(comparison, rule, before, after, (_describe(before), _describe(after)))
-        # The facts of one side of a renamed method may be unknown.
-        if not rule or (rule == "method-renamed" and before.entry and after.table):
+        if rule in ("", "method-renamed") and before.table and after.table:  # else they are unknown
             for changed, texts in _find_changed_facts(before, after):
                 _add_finding(comparison, changed, before, after, texts)
             schemas = comparison.old.schema, comparison.new.schema, comparison.new_unstable
@@ -140,7 +140,8 @@ def _match_methods(comparison: Comparison) -> tuple[list[tuple[str, Method, Meth
 def _rule_for_changed_key(old: Method, new: Method) -> str:
     if old.side == new.side:
         return "method-kind-changed"
-    return "method-side-widened" if set(old.handled_by) < set(new.handled_by) else "method-side-changed"
+    before, after = set(old.handled_by), set(new.handled_by)
+    return f"method-side-{'widened' if before < after else 'narrowed' if before > after else 'changed'}"
 
 
 def _same_method(comparison: Comparison, old: Method, new: Method) -> bool:
@@ -209,7 +210,7 @@ def _find_changed_facts(old: Method, new: Method) -> Iterator[tuple[str, tuple[s
     if old.deprecated != new.deprecated:
         yield "method-deprecated", note_deprecation(old, new)
     old_facts, new_facts = dict(old.facts), dict(new.facts)
-    for key in FACTS:
+    for key in _FACTS:
         before, after = old.entry.get(key), _drop_lost_names(key, old, new)
         if before != after and old_facts.get(key) != new_facts.get(key):
             yield f"method-{key}-changed", (_show_fact(before), _show_fact(after))

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 from codegen.diff.compare.comparison import Comparison, note_deprecation
 from codegen.diff.compare.places import show_gate
 from codegen.diff.compare.pointers import property_pointer
-from codegen.diff.compare.types import TypeChange, compare_types, find_deprecated_values
+from codegen.diff.compare.types import TypeChange, compare_types, expand_aliases, find_deprecated_values
 from codegen.diff.match import are_similar_names, leniency, meaning_of_field, pair
 from codegen.diff.verdict.rules import RULES
 from codegen.diff.verdict.verdicts import RISKY, SAFE, Verdicts
-from codegen.ir import Field, Model
+from codegen.ir import Field, Model, Schema
 from codegen.names import words
+from codegen.values import without_restated
 
 
 @dataclass(frozen=True)
@@ -123,9 +125,12 @@ def _rule_by_need(rule: str, field: Field) -> str:
 def _pair_renamed(comparison: Comparison, removed: dict[str, Field], added: dict[str, Field]) -> dict[str, str]:
     """Pair renamed properties: they mean the same, and have the same description or similar names."""
 
+    def mean(schema: Schema, field: Field, names: Mapping[str, str]) -> tuple[object, ...]:
+        return meaning_of_field(replace(field, type=expand_aliases(schema, field.type, ())), names)
+
     def are_same(old: str, new: str) -> bool:
         before, after = removed[old], added[new]
-        if meaning_of_field(before, comparison.names) != meaning_of_field(after, {}):
+        if mean(comparison.old.schema, before, comparison.names) != mean(comparison.new.schema, after, {}):
             return False
         return bool(before.doc and before.doc == after.doc) or are_similar_names(old, new)
 
@@ -137,11 +142,11 @@ def _compare_fields(models: ModelComparison, old: Field, new: Field) -> None:
     if old.tag != new.tag:
         return  # compared with its union
     comparison = models.comparison
-    default = _compare_defaults(old, new)
+    default = _compare_defaults(comparison, old, new)
     for change in compare_types(comparison, old.type, new.type):
         gated = change.gated(comparison, f"{models.old.name}.{old.wire}", f"{models.new.name}.{new.wire}")
         texts, verdicts = (gated.before, gated.after), _soften(gated, old, new)
-        if default and change.rule == "type-changed":  # one change of the property
+        if default and change.rule in ("type-changed", "nullable-added"):  # one change of the property
             texts, verdicts = (_show_field(old), _show_field(new)), verdicts.joined(default.verdicts)
             default = None
         models.add(gated.rule, old, new, texts, verdicts)
@@ -186,7 +191,7 @@ def _compare_need(models: ModelComparison, old: Field, new: Field) -> None:
     models.add(rule, old, new, verdicts=verdicts)
 
 
-def _compare_defaults(old: Field, new: Field) -> TypeChange | None:
+def _compare_defaults(comparison: Comparison, old: Field, new: Field) -> TypeChange | None:
     """Return the change of an optional property's default; None if there is none."""
     before, after = _show_default(old), _show_default(new)
     if before == after or old.required or new.required:
@@ -196,6 +201,12 @@ def _compare_defaults(old: Field, new: Field) -> TypeChange | None:
     verdicts = RULES[rule].verdicts
     if new.default is not None and change == "removed":
         verdicts = verdicts._replace(read=RISKY)
+    stated = [
+        without_restated(side.schema, field.default, field.type)
+        for side, field in ((comparison.old, old), (comparison.new, new))
+    ]
+    if change == "changed" and stated[0] == stated[1]:
+        verdicts = Verdicts()
     return TypeChange(rule, verdicts, before, after)
 
 

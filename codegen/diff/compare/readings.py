@@ -118,8 +118,12 @@ def _compare(
     # By the member that messages are read as: the members that they were sent as, and how bad that is.
     misread: dict[Type, list[tuple[Type, Verdicts]]] = {}
     for read_as, sent_as, verdict in _find_misread(new_choice, old_choice):
+        if sent_as.name in comparison.gates:  # only peers get it that know it
+            continue
         misread.setdefault(read_as, []).append((sent_as, Verdicts(old_peer=verdict)))
     for read_as, sent_as, verdict in _find_misread(old_choice, new_choice):
+        if sent_as.name in comparison.old_gates:
+            continue
         misread.setdefault(read_as, []).append((sent_as, Verdicts(new_peer=verdict, read=RISKY)))
     for read_as, members in misread.items():
         comparison.add(

@@ -61,8 +61,8 @@ def compare_types(comparison: Comparison, old: Type, new: Type) -> Iterator[Type
         return
     # Definitions that both types refer to are kept, because their changes are findings of their own.
     kept = set(old.renamed(names).names) & set(new.names)
-    sent = _expand_aliases(comparison.old.schema, old, {name for name in old.names if names.get(name) in kept})
-    after = _expand_aliases(comparison.new.schema, new, kept)
+    sent = expand_aliases(comparison.old.schema, old, {name for name in old.names if names.get(name) in kept})
+    after = expand_aliases(comparison.new.schema, new, kept)
     before = sent.renamed(names)
     differ_in_null = before.nullable != after.nullable and not _is_null_or_any(before, after)
     old_enum, new_enum = before.non_null.enum, after.non_null.enum
@@ -141,10 +141,10 @@ def _compare_whole(comparison: Comparison, sent: Type, before: Type, after: Type
     return TypeChange("type-changed", verdicts, old.annotation, new.annotation)
 
 
-def _expand_aliases(schema: Schema, type_: Type, kept: Collection[str]) -> Type:
+def expand_aliases(schema: Schema, type_: Type, kept: Collection[str]) -> Type:
     """Return a type with aliases expanded, except those in `kept`. JSON and type checkers don't know aliases."""
     definition = schema.definitions.get(type_.name)
     if isinstance(definition, Alias) and type_.name not in kept:
-        return _expand_aliases(schema, definition.type, {*kept, type_.name})  # it may contain itself
-    parts = [_expand_aliases(schema, part, kept) for part in type_.parts]
+        return expand_aliases(schema, definition.type, {*kept, type_.name})  # it may contain itself
+    parts = [expand_aliases(schema, part, kept) for part in type_.parts]
     return union_of(parts) if type_.kind == "union" else replace(type_, parts=tuple(parts))

@@ -13,7 +13,7 @@ from codegen.diff.match import meaning_of_field, pair
 from codegen.diff.verdict.findings import Renamed
 from codegen.diff.verdict.rules import RULES
 from codegen.diff.verdict.verdicts import SAFE, Verdicts
-from codegen.ir import Member, Model, Schema, Union
+from codegen.ir import Member, Model, Schema, Union, excluded_tags
 
 _RENAMED = "union-member-renamed"
 # Whether these break messages depends on which messages the members without a tag accept.
@@ -29,6 +29,10 @@ class UnionComparison:
     comparison: Comparison
     old: Union
     new: Union
+
+    @property
+    def sides(self) -> tuple[tuple[Schema, Union], tuple[Schema, Union]]:
+        return (self.comparison.old.schema, self.old), (self.comparison.new.schema, self.new)
 
     def add(
         self, rule: str, before: Member | None = None, after: Member | None = None, texts: tuple[str, str] | None = None
@@ -96,8 +100,12 @@ class UnionComparison:
 
     def _open_members(self) -> list[Member]:
         """Return the open members of both sides."""
-        sides = ((self.comparison.new.schema, self.new), (self.comparison.old.schema, self.old))
-        return [member for schema, union in sides for member in union.members if is_open_member(schema, member.name)]
+        return [
+            member
+            for schema, union in self.sides[::-1]
+            for member in union.members
+            if is_open_member(schema, member.name)
+        ]
 
 
 def compare_unions(comparison: Comparison, old: Union, new: Union) -> None:
@@ -116,6 +124,10 @@ def compare_unions(comparison: Comparison, old: Union, new: Union) -> None:
         unions.add("union-opened" if is_open else "union-closed", texts=texts)
     if old.tag != new.tag and old.tag and new.tag:
         unions.add("union-tag-changed", texts=(old.tag, new.tag))
+    reserved = [find_reserved_tags(schema, union) for schema, union in unions.sides]
+    listed = {member.tag for union in (old, new) for member in union.members}
+    if was_open and is_open and reserved[0] - listed != reserved[1] - listed:
+        unions.add("union-reserved-tags-changed", texts=(_list_texts(reserved[0]), _list_texts(reserved[1])))
     if old.exclusive != new.exclusive:
         first, one = "the first member that matches", "exactly one member matches"
         unions.add("union-choice-changed", texts=(first, one) if new.exclusive else (one, first))
@@ -184,6 +196,18 @@ def is_open_union(schema: Schema, union: Union) -> bool:
     """
     are_open = [is_open_member(schema, member.name) for member in union.members]
     return any(are_open) and not all(are_open)
+
+
+def find_reserved_tags(schema: Schema, union: Union) -> set[str]:
+    """Return the tags that a union neither lists nor accepts as unknown, because only another profile lists them."""
+    models = (model for member in union.members for model in schema.concrete_models(member.name))
+    markers = (marker for model in models for field in model.fields for marker in field.markers)
+    excluded = {tag for marker in markers for tag in excluded_tags(marker)}
+    return excluded - {member.tag for member in union.members}
+
+
+def _list_texts(tags: set[str]) -> str:
+    return f"reserved: {', '.join(sorted(tags))}" if tags else "reserved: none"
 
 
 def _content_of(schema: Schema, member: Member, names: dict[str, str]) -> tuple[object, ...]:

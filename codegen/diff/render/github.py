@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from codegen.diff.render.sentences import write_headline
+from codegen.diff.render.sentences import rule_url, write_headline
 from codegen.diff.report import Report
 from codegen.diff.sources import SCHEMA, Side
 from codegen.diff.verdict.findings import Finding
@@ -27,7 +27,9 @@ def github(report: Report, head: Side, repository: Path) -> str:
 
 def _write_annotations(finding: Finding, head: Side, repository: Path) -> Iterator[str]:
     todo = (f"{roles.capitalize()}: {text}" for roles, text in finding.todo.items())
-    text = "\n".join(filter(None, [finding.sentence, finding.change, *todo, *finding.refused, *finding.code]))
+    text = "\n".join(
+        filter(None, [finding.sentence, finding.change, *todo, *finding.refused, *finding.code, rule_url(finding.rule)])
+    )
     for place in finding.places[:_PLACES]:
         title = f"{place.subject} ({finding.rule}, {finding.fingerprint})"
         for file, line in _find_lines(place, head, repository):

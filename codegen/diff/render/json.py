@@ -6,6 +6,7 @@ import json
 from dataclasses import asdict
 from typing import Any
 
+from codegen.diff.render.sentences import rule_url
 from codegen.diff.report import Report, propose_renames
 from codegen.diff.verdict.findings import Finding
 
@@ -38,6 +39,7 @@ def _write_finding(finding: Finding) -> dict[str, Any]:
     return {
         **{key: getattr(finding, key) for key in (*_TEXTS, *_LISTS)},
         **{key: getattr(finding, key) or None for key in _OPTIONAL},
+        "help": rule_url(finding.rule),
         "todo": finding.todo,
         "reportsOnly": finding.reports_only,
         "pointer": _write_pointer(finding),

@@ -11,7 +11,14 @@ from collections.abc import Iterator
 from itertools import accumulate
 
 from codegen.data.renames import FILE as RENAMES
-from codegen.diff.render.sentences import count_noun, count_verdicts, write_conclusion, write_counts, write_headline
+from codegen.diff.render.sentences import (
+    count_noun,
+    count_verdicts,
+    rule_url,
+    write_conclusion,
+    write_counts,
+    write_headline,
+)
 from codegen.diff.report import Report, write_proposed_renames
 from codegen.diff.sources import ACCEPTED
 from codegen.diff.verdict.findings import BOTH, NOWHERE, TO_AGENT, TO_CLIENT, Failure, Finding
@@ -51,6 +58,7 @@ def markdown(report: Report) -> str:
             if findings or repeated
         ),
         _write_acceptances([finding for finding in report.unread if finding.worst is Verdict.BREAKING]),
+        _write_links(report),
     ]
     return _cut("\n\n".join(filter(None, blocks))) + "\n"
 
@@ -98,6 +106,12 @@ def _write_acceptances(findings: list[Finding]) -> str:
     title = f"To accept breaking changes, add to schema/{ACCEPTED}, each with a reason"
     block = "\n\n".join(entries)
     return f"<details><summary>{title}</summary>\n\n```toml\n{block}\n```\n\n</details>" if entries else ""
+
+
+def _write_links(report: Report) -> str:
+    """Write the addresses of the rules that items name."""
+    rules = dict.fromkeys(finding.rule for finding in report.stable if finding.worst is not Verdict.SAFE)
+    return "\n".join(f"[`{rule}`]: {rule_url(rule)}" for rule in sorted(rules))
 
 
 def _without_repeated(report: Report) -> dict[str, tuple[list[Finding], str]]:
@@ -155,6 +169,11 @@ def _name_methods(finding: Finding) -> str:
     return "no method" if finding.flow == NOWHERE else "the message envelope"
 
 
+def write_finding(finding: Finding) -> str:
+    """Write one finding, as an item of a list."""
+    return _write_item([finding])
+
+
 def _write_item(item: list[Finding]) -> str:
     finding = item[0]
     subjects, others = _name_subjects(item)
@@ -165,7 +184,7 @@ def _write_item(item: list[Finding]) -> str:
     else:
         lines = [first, inert_code(finding.change), others, *_write_details(finding)]
         lines += [
-            f"{_FLOWS[finding.flow]}, `{finding.rule}`, {', '.join(f'`{finding.fingerprint}`' for finding in item)}"
+            f"{_FLOWS[finding.flow]}, [`{finding.rule}`], {', '.join(f'`{finding.fingerprint}`' for finding in item)}"
         ]
     return f"- {_BREAK.join([*filter(None, lines), *failures])}"
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from codegen.data.renames import repository_url
 from codegen.diff.report import Report
 from codegen.diff.verdict.findings import Finding
 from codegen.diff.verdict.verdicts import Verdict
+
+RULES_PAGE = "codegen/diff/RULES.md"
 
 
 def write_headline(report: Report) -> str:
@@ -57,6 +60,11 @@ def write_conclusion(report: Report) -> str:
     unused = sum(finding.breaks_python and not finding.failures for finding in report.stable)
     why_unused = f"that {count_noun(unused, 'breaking finding')} would break, such as the lines after `breaks:`."
     return f"{bump} {line} These files have no code {why_unused}" if unused else f"{bump} {line}"
+
+
+def rule_url(rule: str) -> str:
+    """Return the address of the explanation of a rule."""
+    return f"{repository_url()}/blob/main/{RULES_PAGE}#{rule}"
 
 
 def count_verdicts(findings: list[Finding]) -> dict[Verdict, int]:

@@ -44,6 +44,7 @@ RULES: dict[str, Rule] = {
     "method-left-stable": Rule("The method was stable, and is now only in the unstable profile.", "SRBSB"),
     "method-renamed": Rule("The method's name on the wire changed.", "BBBSB"),
     "method-side-changed": Rule("The side that handles the method changed.", "BBBSB"),
+    "method-side-narrowed": Rule("Only one of both sides handles the method now.", "SBBSB"),
     "method-side-widened": Rule("Both sides handle the method now."),
     "method-kind-changed": Rule("The method changed from request to notification, or the reverse.", "BBBBB"),
     "method-deprecated": Rule("The method is deprecated now, or no longer is. Type checkers and warnings say so."),
@@ -125,6 +126,9 @@ RULES: dict[str, Rule] = {
     "union-member-deprecated": Rule("The member of the union is deprecated now, or no longer is."),
     "union-opened": Rule("The closed union is open now: it also accepts unlisted members.", "BSSBS"),
     "union-closed": Rule("The open union is closed now: it accepts only the members that it lists.", "SBBBS"),
+    "union-reserved-tags-changed": Rule(
+        "Other tags are refused because only the unstable profile lists them.", "RRSSS"
+    ),
     "union-tag-changed": Rule("A different property identifies the members of the union now.", "BBSBS"),
     "union-choice-changed": Rule("Whether exactly one member of the union must match changed.", "RRSSS"),
     "union-member-shadowed": Rule("Some messages that are sent as one member of the union are read as another one."),
@@ -140,6 +144,8 @@ TODO = {
     "*-old-name-removed": ("Use its new name.", "Use its new name."),
     "method-removed-notification": ("Stop sending it.", "Remove its handler."),
     "method-removed*": ("Stop calling it.", "Remove its handler."),
+    "method-side-changed": ("Call it on the side that handles it now.", "Move its handler to the other side."),
+    "method-side-narrowed": ("Call it only on the side that handles it now.", "Remove its handler on the other side."),
     "method-baseline-gained": ("Expect peers that don't have it.", "Implement it."),
     "method-baseline-lost": ("Expect peers that don't have it.", ""),
     "method-added-baseline": ("Expect peers that don't have it.", "Implement it."),

@@ -130,6 +130,15 @@ def test_what_needed_a_removed_capability_breaks_no_messages_when_it_is_removed(
     assert finding.verdicts.new_peer is BREAKING
 
 
+def test_a_new_member_that_needs_a_new_capability_is_misread_by_nobody() -> None:
+    plain = {"title": "plain", **model(text=STRING)}
+    old, new = (updates(ref("Update"), Update={"anyOf": [*parts, plain]}) for parts in ([], [notice(TO_CLIENT)]))
+    findings = compare(
+        *(side_of_schemas(stable(advertising(*flags) | part)) for flags, part in (((), old), (("notices",), new)))
+    ).findings
+    assert "union-member-shadowed" not in {finding.rule for finding in findings}
+
+
 def test_what_old_peers_may_have_advertised_breaks_them() -> None:
     old, new, _ = GATED["a member of a union"]
     finding = added(advertising("notices") | old, advertising("notices") | new)

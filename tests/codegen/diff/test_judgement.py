@@ -118,6 +118,37 @@ def test_a_new_member_of_a_union_in_a_union_breaks_the_messages_of_both() -> Non
     assert json.loads(finding.refused[0])["params"] == {"update": {"state": "off", "kind": "more"}}
 
 
+def test_a_default_that_restates_the_default_of_a_new_property_is_safe() -> None:
+    def holding(default: Schema, **properties: Schema) -> Schema:
+        holder = model(capabilities={**ref("Capabilities"), "default": default})
+        return around("request", holder) | {"Capabilities": model(**properties)}
+
+    old, new = holding({"fs": False}, fs=FLAG), holding({"fs": False, "auth": False}, fs=FLAG, auth=FLAG)
+    report = compare(side(old), side(new))
+    assert {finding.rule: finding.verdicts for finding in report.findings} == {
+        "property-default-changed": Verdicts(),
+        "property-optional-added": Verdicts(),
+    }
+    other = holding({"fs": True}, fs=FLAG)
+    assert only(compare(side(old), side(other))).verdicts == Verdicts.of("RRSRS")
+
+
+def test_a_renamed_property_whose_type_got_a_name_is_one_finding() -> None:
+    old, new = (
+        around("request", model([key], **{key: type_})) for key, type_ in (("id", STRING), ("itemId", ref("Id")))
+    )
+    report = compare(side(old), side(new | {"Id": STRING}))
+    assert [(finding.rule, finding.change) for finding in report.findings if finding.before] == [
+        ("property-required-renamed", "id: str -> itemId: Id")
+    ]
+
+
+def test_null_and_a_removed_default_are_one_finding() -> None:
+    finding = only(between(may({**STRING, "default": "a"}), may(MAYBE)))
+    assert (finding.rule, finding.verdicts) == ("nullable-added", Verdicts.of("BRSBS"))
+    assert finding.change == 'x: str = "a" -> x: str | None (optional)'
+
+
 def test_every_advice_is_the_first_for_some_rule() -> None:
     used = {next(pattern for pattern in TODO if fnmatchcase(rule, pattern)) for rule in RULES}
     assert used == set(TODO)

@@ -3,41 +3,25 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from functools import cache
 
 import pytest
 
-from codegen.data.renames import keep_old_names
-from codegen.diff.method_facts import MethodFacts
 from codegen.diff.report import compare
-from codegen.diff.sources import Side
 from codegen.diff.verdict.findings import Finding
 from codegen.diff.verdict.rules import RULES
 from codegen.diff.verdict.verdicts import BREAKING, Severity, Verdicts
 from tests.codegen.diff.cases import CASES, METHOD_CASES
-from tests.codegen.diff.cases.methods import MODE, PROMPT, MethodCase, both, stable
+from tests.codegen.diff.cases.methods import MODE, PROMPT, MethodCase, both, compare_case, stable
 from tests.support.codegen.build import STRING, Schema, model, request, tagged
 from tests.support.diff.sides import side_of_schemas
-
-
-def base(case: MethodCase) -> Side:
-    profiles = side_of_schemas(case.old).profiles
-    facts = MethodFacts("", case.base_facts)
-    with_own = {name: facts.add_to(profile.schema, name[:2]) for name, profile in profiles.items()}
-    kept = {name: keep_old_names(definition, name, case.base_renames) for name, definition in with_own.items()}
-    return Side("", "", {name: replace(profile, schema=kept[name]) for name, profile in profiles.items()})
 
 
 @cache
 def findings_of(case: MethodCase) -> list[Finding]:
     """Return the findings of the case's kind: a renamed method, for example, may also have renamed params."""
     kind = case.rule.split("-")[0]
-    return [
-        finding
-        for finding in compare(base(case), side_of_schemas(case.new)).findings
-        if finding.rule.split("-")[0] == kind
-    ]
+    return [finding for finding in compare_case(case).findings if finding.rule.split("-")[0] == kind]
 
 
 def findings_between(old: dict[str, Schema], new: dict[str, Schema]) -> tuple[Finding, ...]:

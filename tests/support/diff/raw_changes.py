@@ -15,6 +15,8 @@ from codegen.diff.verdict.findings import Finding
 from codegen.nodes import escape
 
 _DESCRIPTIVE = {"description", "x-docs-ignore"}
+# Without meaning: the constants say which property is the tag.
+_WITHOUT_MEANING = {"discriminator"}
 _MAPS = {"properties", "$defs"}
 
 
@@ -29,6 +31,7 @@ class Change:
 
 def changes(old: Any, new: Any, before: str = "", after: str = "", *, names: bool = False) -> Iterator[Change]:
     """Yield every change between two documents, at the deepest place. `names`: the keys are names, not keywords."""
+    old, new = (_unwrap(value) for value in (old, new))
     if isinstance(old, dict) and isinstance(new, dict):
         yield from _objects(old, new, before, after, names)
     elif (
@@ -41,12 +44,20 @@ def changes(old: Any, new: Any, before: str = "", after: str = "", *, names: boo
         yield Change(before, after)
 
 
+def _unwrap(schema: Any) -> Any:
+    """Return a schema with a reference instead of `allOf` with one."""
+    parts = schema.get("allOf") if isinstance(schema, dict) else None
+    if not isinstance(parts, list) or len(parts) != 1:
+        return schema
+    return {key: value for key, value in schema.items() if key != "allOf"} | parts[0]
+
+
 def _same(old: list[Any], new: list[Any]) -> bool:
     return sorted(map(str, old)) == sorted(map(str, new))
 
 
 def _objects(old: Any, new: Any, before: str, after: str, names: bool) -> Iterator[Change]:
-    for key in {**old, **new}:
+    for key in [key for key in {**old, **new} if names or key not in _WITHOUT_MEANING]:
         left, right = f"{before}/{escape(key)}", f"{after}/{escape(key)}"
         if not names and key in _DESCRIPTIVE:
             if old.get(key) != new.get(key):
@@ -123,9 +134,10 @@ def _follows(finding: Finding, snapshot: Snapshot) -> Iterator[str]:
     """Yield the pointers that change with a finding: references to what it is about, and tags that are excluded."""
     raw, renamed = snapshot.raw, finding.renamed
     if finding.rule == "definition-renamed" and renamed:
-        yield from (place for target, place in _references(raw, "") if target in (renamed.old, renamed.new))
+        names = (renamed.old, renamed.new)
+        yield from (place.removesuffix("/allOf/0") for target, place in _references(raw, "") if target in names)
     if finding.rule.startswith("method-"):
-        wires = (finding.place, renamed.old if renamed else "")
+        wires = (finding.place, *finding.methods)
         names = {
             name
             for method in snapshot.schema.methods

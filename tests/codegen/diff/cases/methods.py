@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
 
-from codegen.data.facts_file import find_entries
-from codegen.data.renames import Rename
+from codegen.data.facts_file import METHODS_TOML, find_entries, parse_facts
+from codegen.data.renames import Rename, keep_old_names
+from codegen.diff.report import Report, compare
+from codegen.diff.sources import Side, Snapshot
+from codegen.regen import read_schema
 from tests.support.codegen.build import STRING, Schema, acp_schema, initialize, model, part_of, ref, request, tagged
 from tests.support.diff.cases import around, holds
+from tests.support.diff.sides import side_of_schemas
 
 BASE = around("request", model())
 
@@ -36,6 +41,18 @@ class MethodCase:
     flow: str = "client->agent"
     base_facts: dict[str, Any] = field(default_factory=dict[str, Any])
     base_renames: tuple[Rename, ...] = ()
+
+
+def compare_case(case: MethodCase) -> Report:
+    """Compare both sides of a case, the base with its own facts and old names."""
+    table = deepcopy(parse_facts(METHODS_TOML.read_bytes(), METHODS_TOML.name))
+    for version, sides in case.base_facts.items():
+        for side, entries in sides.items():
+            table[version].setdefault(side, {}).update(entries)
+    schemas = {name: read_schema(raw, name[:2], table, checked=False) for name, raw in case.old.items()}
+    kept = {name: keep_old_names(schema, name, case.base_renames) for name, schema in schemas.items()}
+    base = Side("", "", {name: Snapshot(f"{name}.json", case.old[name], schema) for name, schema in kept.items()})
+    return compare(base, side_of_schemas(case.new))
 
 
 def stable(definitions: Schema) -> dict[str, Schema]:
@@ -177,6 +194,14 @@ CASES = [
         stable(MCP | message_to("client")),
         "method-side-changed",
         "BBBSB",
+        "both",
+    ),
+    MethodCase(
+        "method handled by one of both sides",
+        stable(message_to("both")),
+        stable(message_to("client")),
+        "method-side-narrowed",
+        "SBBSB",
         "both",
     ),
     MethodCase(

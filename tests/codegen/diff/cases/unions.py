@@ -94,6 +94,7 @@ ONE_OF_PAIR, REVERSED = {"oneOf": PAIR["anyOf"]}, {"anyOf": PAIR["anyOf"][::-1]}
 UNTAGGED, TAGGED = fallback("a"), fallback("a", last=tagged("type", "plain", "Text"))
 OLD_A = {**ONE, "oneOf": [{**ONE["oneOf"][0], "deprecated": True}, *ONE["oneOf"][1:]]}
 OLD_PLAIN = fallback("a", last={"title": "Plain", **wraps("Text"), "deprecated": True})
+RESERVING = {"anyOf": [tagged("type", "a", "Text"), other("type", "a", "reserved")]}
 EMPTY, NO_TAG, WITH_TAG = {"x": {}}, {"x": {"text": "t"}}, {"x": {"type": "plain", "text": "t"}}
 NAMED: Schema = {**TEXT, "BlockPlain": TEXT["Text"]}
 RETAGGED = "union-member-retagged"
@@ -113,6 +114,7 @@ CASES = [
     case("union opened", "union-opened", "BSSBS", (ONE, OPENED), (A, Z)),
     case("union closed", "union-closed", "SBBBS", (OPENED, ONE), (Z, A)),
     case("union's member retagged", RETAGGED, "BBBBS", (TWO, union("a", "c")), (B, C), "result"),
+    case("reserved tag", "union-reserved-tags-changed", "RRSSS", (OPEN_ONE, RESERVING), (A, A)),
     case("union's tag changed", "union-tag-changed", "BBSBS", (ONE, BY_KIND), (A, {"x": {"kind": "a", "text": "t"}})),
     case("member deprecated", "union-member-deprecated", "SSSSS", (ONE, OLD_A), (A, A)),
     case(
