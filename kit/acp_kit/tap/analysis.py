@@ -15,9 +15,10 @@ from acp_kit.tap.summaries import members_of, summarise, summarise_response
 from acp_kit.updates.entries import key_of
 from acp_kit.updates.merging import has_ended
 from acp_kit.updates.messages import Message
-from acp_kit.updates.table import PERMISSION, TABLE, AddsChunk, ChangesEntry, tag_of
+from acp_kit.updates.table import PERMISSION, TABLE, tag_of
 from acp_kit.updates.timeline import Timeline
 from acp_runtime.jsonrpc import check_line
+from acp_runtime.updates import Changes, Says
 
 # The receiving side of each direction, in v1 and in v1_unstable.
 _RECEIVERS: dict[Direction, tuple[Any, Any]] = {
@@ -206,7 +207,7 @@ class _Analyser:
         value, fault = self._check()
         update = members_of(params.get("update"))
         tag = str(update.get("sessionUpdate", "session/update"))
-        if value is not None and isinstance(TABLE.get(tag), AddsChunk | ChangesEntry):
+        if value is not None and isinstance(TABLE.get(tag), Says | Changes):
             row = self._apply(session_id, value.update)
             if session.running_turn is None and not session.is_replaying:
                 self._add_problem(row, f"{tag} outside of a turn")
@@ -225,10 +226,10 @@ class _Analyser:
         place = session.timeline.apply(update)
         assert place is not None
         effect = TABLE[tag]
-        if isinstance(effect, AddsChunk):
+        if isinstance(effect, Says):
             row = self._row_of(session_id, place, "message", effect.role)
         else:
-            row = self._row_of(session_id, place, "tool", "" if key and key[0] == "tool_call_id" else "compaction")
+            row = self._row_of(session_id, place, "tool", "" if key is None or key[0] == "tool_call" else key[0])
         self._entries[row] = session.timeline.entries[place]
         if key is None:
             return row

@@ -9,19 +9,23 @@ from pydantic import BaseModel
 
 from acp_kit.common.profiles import like
 from acp_kit.common.texts import join_texts
-from acp_kit.updates.table import TABLE, ChangesEntry, SetsValues
+from acp_kit.updates.table import KEPT_AS, TABLE
 from acp_runtime import ABSENT, Model
+from acp_runtime.updates import Changes, Says, Sets
 
-# The class of a new entry, and its required fields if the first update doesn't have them.
-_NEW_ENTRIES: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = {
-    "tool_call_id": ("SessionUpdateToolCall", {"title": ""}),
-    "compaction_id": ("SessionUpdateCompactionUpdate", {"status": "in_progress"}),
-}
-_FINAL_STATUSES: Final = ("completed", "failed")
-_IDENTIFYING_FIELDS: Final = frozenset(("session_update", *_NEW_ENTRIES))
+_FINAL_STATUSES: Final = ("completed", "failed", "cancelled")
+_IDENTIFYING_FIELDS: Final = frozenset(("session_update", *(effect.id for effect in KEPT_AS.values())))
 
 # A chunk is plain if it and its block of content have no other fields.
-_PLAIN_CHUNK_FIELDS: Final = {"session_update", "content", "message_id", "compaction_id"}
+_PLAIN_CHUNK_FIELDS: Final = {
+    "session_update",
+    *(
+        name
+        for effect in TABLE.values()
+        if isinstance(effect, Says | Changes) and effect.appends
+        for name in (effect.id, effect.appends)
+    ),
+}
 _PLAIN_TEXT_FIELDS: Final = {"type", "text"}
 
 
@@ -30,7 +34,7 @@ def has_ended(entry: Any) -> bool:
     return entry.status in _FINAL_STATUSES
 
 
-def change_entry(effect: ChangesEntry, entry: Any, update: Any, *, is_over: bool) -> tuple[Any, bool]:
+def change_entry(effect: Changes, entry: Any, update: Any, *, is_over: bool) -> tuple[Any, bool]:
     """Return an entry after an update, and whether it is a new one.
 
     Args:
@@ -43,21 +47,21 @@ def change_entry(effect: ChangesEntry, entry: Any, update: Any, *, is_over: bool
     if is_new:
         from acp_bindings import v1
 
-        name, defaults = _NEW_ENTRIES[effect.id_field]
-        cls: Any = like(update, getattr(v1, name))
+        kept_as = KEPT_AS[effect.thing]
+        cls: Any = like(update, getattr(v1, kept_as.model))
         if isinstance(update, cls):
             return update, True
-        entry = cls(**defaults, **{effect.id_field: getattr(update, effect.id_field)})
-    if effect.appends_to is None:
-        values = _changed_values(update, null_clears=effect.null_clears)
+        entry = cls(**kept_as.new, **{kept_as.id: getattr(update, effect.id)})
+    if effect.appends:
+        values = {effect.to: _append(getattr(entry, effect.to) or (), update)}
     else:
-        values = {effect.appends_to: _append(getattr(entry, effect.appends_to) or (), update)}
+        values = _changed_values(update, null_clears=effect.null == "clears")
     return _copy(entry, values), is_new
 
 
-def change_values(effect: SetsValues, last: Any, update: Any) -> Any:
-    """Return an update that sets values, merged into the last one of its kind if it is partial."""
-    return _copy(last, _given_values(update)) if effect.is_partial and last is not None else update
+def change_values(effect: Sets, last: Any, update: Any) -> Any:
+    """Return an update that sets values, merged into the last one of its kind if it may lack some."""
+    return update if effect.null is None or last is None else _copy(last, _given_values(update))
 
 
 def values_of(settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -68,7 +72,7 @@ def values_of(settings: Mapping[str, Any]) -> dict[str, Any]:
     """
     values: dict[str, Any] = {}
     for tag, update in settings.items():
-        for name, field in cast("SetsValues", TABLE[tag]).fields.items():
+        for name, field in cast("Sets", TABLE[tag]).fields.items():
             value: Any = getattr(update, field) if field else update
             values[name] = tuple(value) if value.__class__ is list else value
     return values
