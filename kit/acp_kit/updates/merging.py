@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final, cast
+from collections.abc import Sequence
+from typing import Any, Final
 
 from pydantic import BaseModel
 
 from acp_kit.common.profiles import like
 from acp_kit.common.texts import join_texts
+from acp_kit.updates.fields import given_values
 from acp_kit.updates.table import KEPT_AS, TABLE
-from acp_runtime import ABSENT, Model
+from acp_runtime import Model
 from acp_runtime.updates import Changes, Says, Sets
 
 _FINAL_STATUSES: Final = ("completed", "failed", "cancelled")
@@ -61,21 +62,11 @@ def change_entry(effect: Changes, entry: Any, update: Any, *, is_over: bool) -> 
 
 def change_values(effect: Sets, last: Any, update: Any) -> Any:
     """Return an update that sets values, merged into the last one of its kind if it may lack some."""
-    return update if effect.null is None or last is None else _copy(last, _given_values(update))
-
-
-def values_of(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values that updates set, by name.
-
-    Args:
-        settings: the last update of each kind, by tag.
-    """
-    values: dict[str, Any] = {}
-    for tag, update in settings.items():
-        for name, field in cast("Sets", TABLE[tag]).fields.items():
-            value: Any = getattr(update, field) if field else update
-            values[name] = tuple(value) if value.__class__ is list else value
-    return values
+    return (
+        update
+        if effect.null is None or last is None
+        else _copy(last, given_values(update, without=_IDENTIFYING_FIELDS))
+    )
 
 
 def plain_text(chunk: Any) -> str | None:
@@ -97,27 +88,16 @@ def with_text(chunk: Any, text: str) -> Any:
     return chunk.model_copy(update={"content": chunk.content.model_copy(update={"text": text})})
 
 
-def given_fields(model: Any) -> dict[str, Any]:
-    """Return the fields of a model that aren't absent.
-
-    Iterating over a model also gives the keys that the schema doesn't know, and a peer may name one like a field.
-    """
-    return {name: value for name, value in cast("dict[str, Any]", vars(model)).items() if value is not ABSENT}
-
-
 def _changed_values(update: Model, *, null_clears: bool) -> dict[str, Any]:
-    values = {name: value for name, value in _given_values(update).items() if null_clears or value is not None}
+    values = {
+        name: value
+        for name, value in given_values(update, without=_IDENTIFYING_FIELDS).items()
+        if null_clears or value is not None
+    }
     # The first update of a tool call must have a title, so an empty one says nothing.
     if values.get("title") == "":
         del values["title"]
     return values
-
-
-def _given_values(update: Model) -> dict[str, Any]:
-    """Return the given fields of an update, without its tag and id, and the keys unknown to the schema."""
-    fields = type(update).model_fields
-    unknown = {name: value for name, value in (update.model_extra or {}).items() if name not in fields}
-    return unknown | {name: value for name, value in given_fields(update).items() if name not in _IDENTIFYING_FIELDS}
 
 
 def _copy(entry: Any, values: dict[str, Any]) -> Any:

@@ -7,7 +7,8 @@ from difflib import SequenceMatcher
 from typing import Any, get_args
 
 from acp_kit.updates.entries import key_of
-from acp_kit.updates.merging import given_fields, has_ended
+from acp_kit.updates.fields import given_fields
+from acp_kit.updates.merging import has_ended
 from acp_kit.updates.messages import Message
 from acp_runtime.updates import Role
 
