@@ -35,19 +35,22 @@ class Session:
     Args:
         client: the proxy of the client.
         id: the id of the session.
+        cwd: its folder.
 
     Attributes:
         client: the proxy of the client. Set it if another client resumes the session.
         id: the id of the session.
+        cwd: its folder.
         state: the state that was sent last; `idle` at first.
         updates: all other updates that were sent, to send them again.
-        is_closed: whether it is closed, so that nothing more is sent.
+        is_closed: whether it is closed, so that nothing more is sent until `resume`.
     """
 
-    def __init__(self, client: v2.RemoteClient, id: str) -> None:
+    def __init__(self, client: v2.RemoteClient, id: str, *, cwd: str) -> None:
         check_version(client)
         self.client = client
         self.id = id
+        self.cwd = cwd
         self.state: v2.SessionUpdateStateUpdate = class_like(client, "SessionUpdateStateUpdateIdleNone")()
         self.updates: list[v2.SessionUpdate] = []
         self.is_closed = False
@@ -74,13 +77,13 @@ class Session:
                 `SessionUpdateStateUpdateIdleMaxTokens()`; None for `end_turn`.
 
         Raises:
-            InvalidRequest: if a turn runs.
+            InvalidRequest: if a turn runs, or the session is closed.
+            ConnectionClosed: if the connection has ended.
         """
         if self.is_busy or self.is_closed:
             work.close()
-            raise InvalidRequest(
-                "The session is closed" if self.is_closed else "The last turn of the session still runs"
-            )
+            reason = "is closed" if self.is_closed else "is still busy with the last prompt"
+            raise InvalidRequest(f"The session {reason}")
         message = self._make("SessionUpdateUserMessage", message_id=uuid4().hex, content=[*content])
         try:
             self._turn = self.client.start_task(self._run(message, work))
@@ -134,7 +137,11 @@ class Session:
         self.is_closed = True
 
     async def resume(self, *, replay: bool) -> None:
-        """Send the state, after all updates if they should be sent again. Call it before the response."""
+        """Open the session again. Send the state, after all updates if they should be replayed.
+
+        Call it before `session_resume` returns.
+        """
+        self.is_closed = False
         for update in [*self.updates] if replay else ():
             await self.client.session_update(session_id=self.id, update=update)
         await self.client.session_update(session_id=self.id, update=self.state)
