@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 from importlib import import_module
-from typing import Any
+from typing import Any, cast
 
 
 def class_like(other: object, name: str) -> Any:
@@ -13,7 +13,7 @@ def class_like(other: object, name: str) -> Any:
     Raises:
         TypeError: the other object isn't of version 2.
     """
-    return getattr(import_module(_profile(type(other))), name)
+    return getattr(import_module(_profile(cast("Any", type(other)))), name)
 
 
 def check_version(other: object) -> None:
@@ -22,7 +22,7 @@ def check_version(other: object) -> None:
     Raises:
         TypeError: it is one.
     """
-    _profile(type(other))
+    _profile(cast("Any", type(other)))
 
 
 @cache
