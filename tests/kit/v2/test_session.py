@@ -159,6 +159,25 @@ async def test_cancel_during_a_question_reports_no_running_state() -> None:
         assert names(await until_idle(peer)) == ["requires_action", "idle cancelled"]
 
 
+async def test_a_question_of_cancelled_work_is_cancelled_and_its_late_answer_ignored() -> None:
+    async def ask_user(session: Session) -> None:
+        options = [v2_draft.PermissionOption(option_id="yes", name="Yes", kind="allow_once")]
+        async with session.asking():
+            await session.client.session_request_permission(session_id=session.id, title="Delete a?", options=options)
+
+    async with talking_to(ask_user) as peer:
+        await begin(peer)
+        assert (await peer.receive())["params"]["update"]["state"] == "requires_action"
+        question = await peer.receive()
+        await peer.send(CANCEL)
+        received = [await peer.receive(), await peer.receive()]
+        (cancelled,) = [message["params"] for message in received if message["method"] == "$/cancel_request"]
+        assert cancelled == {"requestId": question["id"]}
+        assert "idle cancelled" in names([message["params"].get("update", message) for message in received])
+        await peer.send({"id": question["id"], "result": {"outcome": {"outcome": "selected", "optionId": "yes"}}})
+        assert await peer.until_quiet() == []
+
+
 async def test_work_that_hides_its_cancellation_ends_cancelled_all_the_same() -> None:
     async def stubborn(_: Session) -> Any:
         try:

@@ -194,7 +194,7 @@ def test_the_tool_call_of_a_permission_request_is_an_update() -> None:
     )
 
 
-def test_the_session_is_idle_until_the_agent_says_something_else() -> None:
+def test_the_state_is_the_one_that_the_agent_has_sent_last() -> None:
     state = SessionState()
     assert state.is_idle
     state.apply(v2.SessionUpdateStateUpdateRunning())
@@ -202,6 +202,18 @@ def test_the_session_is_idle_until_the_agent_says_something_else() -> None:
     state.apply(v2.SessionUpdateStateUpdateIdleCancelled())
     assert state.is_idle
     assert state.state == v2.SessionUpdateStateUpdateIdleCancelled()
+
+
+def test_an_update_replaces_the_plan_with_its_id() -> None:
+    def plan(id: str, *texts: str) -> Json:
+        entries = [{"content": text, "priority": "low", "status": "pending"} for text in texts]
+        return {"sessionUpdate": "plan_update", "plan": {"type": "items", "planId": id, "entries": entries}}
+
+    state = state_of(plan("1", "a", "b"), plan("2", "c"), plan("1", "d"))
+    assert [(id, dump(shown)) for id, shown in state.plans.items()] == [
+        ("1", plan("1", "d")["plan"]),
+        ("2", plan("2", "c")["plan"]),
+    ]
 
 
 def test_entries_that_did_not_change_are_the_same_objects() -> None:
