@@ -73,7 +73,7 @@ _LAYERS = {
         {"content", "official", "registry", "updates"},
         {"local"},
         {"agent"},
-        {"client", "history", "versions"},
+        {"client", "history", "v2", "versions"},
         {"remote", "sync", "tap", "testing"},
         {"asking", "checking"},
         {"__main__"},

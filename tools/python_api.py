@@ -32,6 +32,7 @@ _OF_KIT = (
     "telemetry",
     "testing",
     "threads",
+    "v2",
     "versions",
 )
 PUBLIC = {"acp_runtime", *(f"acp_runtime.{each}" for each in _OF_RUNTIME), *(f"acp_kit.{each}" for each in _OF_KIT)}

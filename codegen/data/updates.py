@@ -110,8 +110,9 @@ class _Resolver:
         yield from ((key, entry[key]) for key in ("null", "starts") if key in entry)
         if "meta" in entry:
             yield "patches_meta", True
-        if "new" in entry:
+        if self._kept_as.get(entry.get("changes", "")) == kind:
             yield "model", own
+        if "new" in entry:
             yield "new", {self._attribute(own, wire): value for wire, value in entry["new"].items()}
 
     def _find(self, definition: str, path: str) -> list[Field]:

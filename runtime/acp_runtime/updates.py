@@ -46,7 +46,7 @@ class Changes:
             it lacks stay as they are.
         patches_meta: whether each key of `meta` replaces that key alone, or clears it with null.
         starts: whether it adds another thing if the one with this id has ended.
-        model: the name of the class that has the fields of the thing, of an update; empty if it is said elsewhere.
+        model: the name of the update's class, if the thing is kept as an update of this kind; otherwise empty.
         new: the fields of a new thing, and of cleared ones.
     """
 

@@ -12,7 +12,7 @@ import pytest
 from tests.support.programs import output_of
 from tools.python_api import offered
 
-PACKAGES = ["agent", "client", "history", "registry", "remote", "sync", "testing", "versions"]
+PACKAGES = ["agent", "client", "history", "registry", "remote", "sync", "testing", "v2", "versions"]
 
 
 @pytest.fixture(params=PACKAGES)

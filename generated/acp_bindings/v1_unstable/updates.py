@@ -17,7 +17,7 @@ UPDATES: Final[Mapping[str, Effect]] = {
     ),
     "tool_call_update": Changes("tool_call", id="tool_call_id", null="keeps"),
     "plan": Sets({"plan": "entries"}),
-    "plan_update": Changes("plan", id="plan.plan_id"),
+    "plan_update": Changes("plan", id="plan.plan_id", model="SessionUpdatePlanUpdate"),
     "plan_removed": Removes("plan", id="plan_id"),
     "available_commands_update": Sets({"available_commands": "available_commands"}),
     "current_mode_update": Sets({"current_mode_id": "current_mode_id"}),
@@ -33,10 +33,8 @@ UPDATES: Final[Mapping[str, Effect]] = {
         new={"status": "in_progress"},
     ),
     "compaction_summary_chunk": Changes("compaction", id="compaction_id", appends="content", to="summary"),
-    "subagent_update": Changes("subagent", id="session_id", null="clears"),
-    "session_message": Changes(
-        "session_message", id="message_id", null="clears", model="SessionUpdateSessionMessage", new={}
-    ),
+    "subagent_update": Changes("subagent", id="session_id", null="clears", model="SessionUpdateSubagentUpdate"),
+    "session_message": Changes("session_message", id="message_id", null="clears", model="SessionUpdateSessionMessage"),
     "session_message_chunk": Changes("session_message", id="message_id", appends="content", to="content"),
 }
 """What an update does, by its tag. Kinds that do nothing to the state are missing."""

@@ -26,10 +26,10 @@ UPDATES: Final[Mapping[str, Effect]] = {
         new={"kind": "other", "status": "pending"},
     ),
     "terminal_update": Changes(
-        "terminal", id="terminal_id", null="clears", patches_meta=True, model="SessionUpdateTerminalUpdate", new={}
+        "terminal", id="terminal_id", null="clears", patches_meta=True, model="SessionUpdateTerminalUpdate"
     ),
     "terminal_output_chunk": Changes("terminal", id="terminal_id", appends="data", to="output.data", is_base64=True),
-    "plan_update": Changes("plan", id="plan.plan_id"),
+    "plan_update": Changes("plan", id="plan.plan_id", model="SessionUpdatePlanUpdate"),
     "available_commands_update": Sets({"available_commands": "available_commands"}),
     "config_option_update": Sets({"config_options": "config_options"}),
     "session_info_update": Sets({"title": "title", "updated_at": "updated_at"}, null="clears", patches_meta=True),

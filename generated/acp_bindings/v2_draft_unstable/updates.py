@@ -26,10 +26,10 @@ UPDATES: Final[Mapping[str, Effect]] = {
         new={"kind": "other", "status": "pending"},
     ),
     "terminal_update": Changes(
-        "terminal", id="terminal_id", null="clears", patches_meta=True, model="SessionUpdateTerminalUpdate", new={}
+        "terminal", id="terminal_id", null="clears", patches_meta=True, model="SessionUpdateTerminalUpdate"
     ),
     "terminal_output_chunk": Changes("terminal", id="terminal_id", appends="data", to="output.data", is_base64=True),
-    "plan_update": Changes("plan", id="plan.plan_id"),
+    "plan_update": Changes("plan", id="plan.plan_id", model="SessionUpdatePlanUpdate"),
     "plan_removed": Removes("plan", id="plan_id"),
     "available_commands_update": Sets({"available_commands": "available_commands"}),
     "config_option_update": Sets({"config_options": "config_options"}),
@@ -45,14 +45,11 @@ UPDATES: Final[Mapping[str, Effect]] = {
         new={"status": "in_progress"},
     ),
     "compaction_summary_chunk": Changes("compaction", id="compaction_id", appends="content", to="summary"),
-    "subagent_update": Changes("subagent", id="session_id", null="clears", patches_meta=True),
+    "subagent_update": Changes(
+        "subagent", id="session_id", null="clears", patches_meta=True, model="SessionUpdateSubagentUpdate"
+    ),
     "session_message": Changes(
-        "session_message",
-        id="message_id",
-        null="clears",
-        patches_meta=True,
-        model="SessionUpdateSessionMessage",
-        new={},
+        "session_message", id="message_id", null="clears", patches_meta=True, model="SessionUpdateSessionMessage"
     ),
     "session_message_chunk": Changes("session_message", id="message_id", appends="content", to="content"),
 }

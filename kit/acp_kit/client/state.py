@@ -9,7 +9,7 @@ from weakref import ref
 
 from acp_kit.client.snapshots import Entry, Snapshot
 from acp_kit.common.profiles import like
-from acp_kit.updates.merging import given_fields, values_of
+from acp_kit.updates.fields import given_fields, values_of
 from acp_kit.updates.messages import Message
 from acp_kit.updates.table import TABLE, tag_of
 from acp_kit.updates.timeline import Timeline, Update
@@ -141,7 +141,7 @@ class SessionState:
                 running_calls=self._timeline.running_calls.copy(),
                 notices=tuple(timeline.notices),
                 available_modes=self._available_modes,
-                **values_of(timeline.settings),
+                **values_of(TABLE, timeline.settings),
             )
         return self._snapshot
 

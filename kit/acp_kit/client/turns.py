@@ -12,7 +12,9 @@ from acp_bindings.v1 import ContentBlock, PromptResponse, RemoteAgent, SessionUp
 from acp_kit.client.unread import Unread
 from acp_kit.common.profiles import like
 from acp_kit.updates.messages import Chunks
+from acp_kit.updates.table import TABLE
 from acp_runtime import ConnectionClosed
+from acp_runtime.updates import Says
 
 
 class _Session(Protocol):
@@ -181,7 +183,8 @@ class Turn:
         if self._was_cancelled is not None or not self._is_sent():
             return
         self._unread.put(update)
-        if update.session_update == "agent_message_chunk":
+        effect = TABLE.get(update.session_update)
+        if isinstance(effect, Says) and effect.role == "agent":
             self._message_chunks.add(update)
 
     def _started_prompt(self) -> asyncio.Task[PromptResponse]:

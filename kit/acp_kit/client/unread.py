@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from acp_kit.common.texts import join_texts
 from acp_kit.updates.merging import plain_text, with_text
-from acp_kit.updates.table import TABLE, AddsChunk
+from acp_kit.updates.table import TABLE
+from acp_runtime.updates import Says
 
 if TYPE_CHECKING:
     from acp_bindings.v1 import SessionUpdate
@@ -28,7 +29,7 @@ class Unread:
 
     def put(self, update: Any) -> None:
         """Add an update."""
-        text = plain_text(update) if isinstance(TABLE.get(update.session_update), AddsChunk) else None
+        text = plain_text(update) if isinstance(TABLE.get(update.session_update), Says) else None
         if text is not None and self._updates:
             last, texts = self._updates[-1]
             if texts and (last.session_update, last.message_id) == (update.session_update, update.message_id):

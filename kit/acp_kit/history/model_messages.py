@@ -10,6 +10,7 @@ from itertools import chain, count, groupby
 from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
 from acp_kit.common.texts import join_texts
+from acp_kit.updates.entries import key_of
 from acp_kit.updates.messages import Message
 from acp_kit.updates.timeline import Timeline
 
@@ -106,10 +107,10 @@ def _messages(updates: Iterable[Any], images: bool) -> list[_Message]:
         role = _ROLES.get(entry.role) if isinstance(entry, Message) else None
         if role is not None:
             _add_parts(messages, role, _parts(entry.content, images=images and role == "user"))
-        elif not isinstance(entry, Message) and entry.session_update == "tool_call":
+        elif (key := key_of(entry)) is not None and key[0] == "tool_call":
             if not messages or messages[-1].role == "user" or messages[-1].call is not None:
                 messages.append(_Message("assistant", []))
-            messages[-1].call, messages[-1].call_id = entry, _new_id(entry.tool_call_id, ids)
+            messages[-1].call, messages[-1].call_id = entry, _new_id(key[1], ids)
     return messages
 
 

@@ -6,6 +6,7 @@ from contextlib import aclosing
 from logging import WARNING, getLogger
 from typing import TYPE_CHECKING, Any
 
+from acp_kit.updates.entries import key_of
 from acp_kit.updates.merging import has_ended
 from acp_runtime import CapabilityError, OversizedMessage, RelativePath
 from acp_runtime.logs import log
@@ -45,6 +46,6 @@ async def replay(store: HistoryStore, session_id: str, client: SendsUpdates) -> 
 
 
 def _as_ended(update: Any) -> Any:
-    if update.session_update not in ("tool_call", "compaction_update") or has_ended(update):
+    if key_of(update) is None or has_ended(update):
         return update
     return update.model_copy(update={"status": "failed"})

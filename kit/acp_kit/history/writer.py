@@ -16,8 +16,9 @@ from acp_kit.history.session_ids import check_known_id
 from acp_kit.history.tables import ENTRIES, SESSIONS, SETTINGS
 from acp_kit.updates.entries import key_of, updates_of
 from acp_kit.updates.messages import Chunks
-from acp_kit.updates.table import TABLE, AddsChunk, ChangesEntry, SetsValues, tag_of
+from acp_kit.updates.table import TABLE, tag_of
 from acp_kit.updates.timeline import OpenMessage, Timeline
+from acp_runtime.updates import Changes, Says, Sets
 
 # The key of chunks of the user's messages. Keys of entries are texts or pairs.
 _USER_MESSAGE: Final = "[]"
@@ -120,7 +121,7 @@ class SessionWriter:
         if self._open_key is not None:
             tag, message_id = json.loads(self._open_key)
             effect = TABLE.get(tag)
-            if isinstance(effect, AddsChunk):
+            if isinstance(effect, Says):
                 timeline.begin_message(effect.role, (tag, message_id))
         return timeline
 
@@ -150,7 +151,7 @@ class SessionWriter:
 
     def _load_settings(self, updates: Sequence[Any]) -> dict[str, Any]:
         """Return the stored settings that updates may change, by tag."""
-        tags = {tag for change in updates if isinstance(TABLE.get(tag := tag_of(change)), SetsValues)}
+        tags = {tag for change in updates if isinstance(TABLE.get(tag := tag_of(change)), Sets)}
         if not tags:
             return {}
         rows = select(SETTINGS).where(SETTINGS.c.session_id == self._session_id, SETTINGS.c.tag.in_(tags))
@@ -161,8 +162,9 @@ class SessionWriter:
         for tag, value in settings.items():
             if value is known.get(tag):
                 continue
-            if tag == "session_info_update":
-                self._changed["title"] = json.dumps(value.title)
+            effect = TABLE.get(tag)
+            if isinstance(effect, Sets) and "title" in effect.fields:
+                self._changed["title"] = json.dumps(getattr(value, effect.fields["title"]))
             row_of_tag = (SETTINGS.c.session_id == self._session_id, SETTINGS.c.tag == tag)
             self._connection.execute(delete(SETTINGS).where(*row_of_tag))
             row = {"session_id": self._session_id, "tag": tag, "body": dump(value)}
@@ -174,7 +176,8 @@ class SessionWriter:
     def _add_row(self, value: Any, position: int) -> None:
         key = key_of(value)
         stored_key = None if key is None else _stored_key(key)
-        if tag_of(value) == "user_message_chunk":
+        effect = TABLE.get(tag_of(value))
+        if isinstance(effect, Says) and effect.role == "user":
             stored_key = _USER_MESSAGE
         row = {"session_id": self._session_id, "position": position, "body": dump(value)}
         self._new_rows.append({**row, "tool_call_id": stored_key})
@@ -187,13 +190,13 @@ class SessionWriter:
 
 def _starts(change: Any) -> bool:
     effect = TABLE.get(tag_of(change))
-    return isinstance(effect, ChangesEntry) and effect.starts
+    return isinstance(effect, Changes) and effect.starts
 
 
 def _stored_key(key: tuple[str, str]) -> str:
     """Return the key to store for an entry. A long one is hashed, to fit into the index of every database."""
-    field, entry_id = key
-    text = json.dumps(entry_id if field == "tool_call_id" else key)
+    thing, entry_id = key
+    text = json.dumps(entry_id if thing == "tool_call" else key)
     return text if len(text) <= _LONGEST_KEY else sha256(text.encode()).hexdigest()
 
 

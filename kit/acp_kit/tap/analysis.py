@@ -18,8 +18,9 @@ from acp_kit.tap.version_2 import Version2
 from acp_kit.updates.entries import key_of
 from acp_kit.updates.merging import has_ended
 from acp_kit.updates.messages import Message
-from acp_kit.updates.table import PERMISSION, TABLE, AddsChunk, ChangesEntry, tag_of
+from acp_kit.updates.table import PERMISSION, TABLE, tag_of
 from acp_runtime.jsonrpc import check_line
+from acp_runtime.updates import Changes, Says
 
 # The profiles of each version: the one that a message should fit, and the one of its drafts.
 _PROFILES = {1: ("v1", "v1_unstable"), 2: ("v2_draft", "v2_draft_unstable")}
@@ -202,7 +203,7 @@ class _Analyser:
         tag = str(update.get("sessionUpdate", "session/update"))
         if self._connection.version == 2:
             row = self._version_2.add_update(session, session_id, tag, update)
-        elif value is not None and isinstance(TABLE.get(tag), AddsChunk | ChangesEntry):
+        elif value is not None and isinstance(TABLE.get(tag), Says | Changes):
             row = self._apply(session_id, value.update)
             if session.running_turn is None and not session.is_replaying:
                 self._add_problem(row, f"{tag} outside of a turn")
@@ -221,10 +222,10 @@ class _Analyser:
         place = session.timeline.apply(update)
         assert place is not None
         effect = TABLE[tag]
-        if isinstance(effect, AddsChunk):
+        if isinstance(effect, Says):
             row = self._row_of(session_id, place, "message", effect.role)
         else:
-            row = self._row_of(session_id, place, "tool", "" if key and key[0] == "tool_call_id" else "compaction")
+            row = self._row_of(session_id, place, "tool", "" if key is None or key[0] == "tool_call" else key[0])
             session.tool_rows[place] = row
         self._entries[row] = session.timeline.entries[place]
         if key is None:

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from acp_kit.updates.messages import Message
-from acp_kit.updates.table import TABLE, ChangesEntry, tag_of
+from acp_kit.updates.table import TABLE, tag_of
+from acp_runtime.updates import Changes
 
 
 def updates_of(entry: Any) -> Sequence[Any]:
@@ -15,6 +16,6 @@ def updates_of(entry: Any) -> Sequence[Any]:
 
 
 def key_of(entry: Any) -> tuple[str, str] | None:
-    """Return the field with the id of an entry or of an update, and the id; None if it has none."""
+    """Return what an entry is, or an update changes, such as `tool_call`, and its id; None for everything else."""
     effect = None if isinstance(entry, Message) else TABLE.get(tag_of(entry))
-    return (effect.id_field, getattr(entry, effect.id_field)) if isinstance(effect, ChangesEntry) else None
+    return (effect.thing, getattr(entry, effect.id)) if isinstance(effect, Changes) else None

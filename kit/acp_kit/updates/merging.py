@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final, cast
+from collections.abc import Sequence
+from typing import Any, Final
 
 from pydantic import BaseModel
 
 from acp_kit.common.profiles import like
 from acp_kit.common.texts import join_texts
-from acp_kit.updates.table import TABLE, ChangesEntry, SetsValues
-from acp_runtime import ABSENT, Model
+from acp_kit.updates.fields import given_values
+from acp_kit.updates.table import KEPT_AS, TABLE
+from acp_runtime import Model
+from acp_runtime.updates import Changes, Says, Sets
 
-# The class of a new entry, and its required fields if the first update doesn't have them.
-_NEW_ENTRIES: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = {
-    "tool_call_id": ("SessionUpdateToolCall", {"title": ""}),
-    "compaction_id": ("SessionUpdateCompactionUpdate", {"status": "in_progress"}),
-}
-_FINAL_STATUSES: Final = ("completed", "failed")
-_IDENTIFYING_FIELDS: Final = frozenset(("session_update", *_NEW_ENTRIES))
+_FINAL_STATUSES: Final = ("completed", "failed", "cancelled")
+_IDENTIFYING_FIELDS: Final = frozenset(("session_update", *(effect.id for effect in KEPT_AS.values())))
 
 # A chunk is plain if it and its block of content have no other fields.
-_PLAIN_CHUNK_FIELDS: Final = {"session_update", "content", "message_id", "compaction_id"}
+_PLAIN_CHUNK_FIELDS: Final = {
+    "session_update",
+    *(
+        name
+        for effect in TABLE.values()
+        if isinstance(effect, Says | Changes) and effect.appends
+        for name in (effect.id, effect.appends)
+    ),
+}
 _PLAIN_TEXT_FIELDS: Final = {"type", "text"}
 
 
@@ -30,7 +35,7 @@ def has_ended(entry: Any) -> bool:
     return entry.status in _FINAL_STATUSES
 
 
-def change_entry(effect: ChangesEntry, entry: Any, update: Any, *, is_over: bool) -> tuple[Any, bool]:
+def change_entry(effect: Changes, entry: Any, update: Any, *, is_over: bool) -> tuple[Any, bool]:
     """Return an entry after an update, and whether it is a new one.
 
     Args:
@@ -43,35 +48,25 @@ def change_entry(effect: ChangesEntry, entry: Any, update: Any, *, is_over: bool
     if is_new:
         from acp_bindings import v1
 
-        name, defaults = _NEW_ENTRIES[effect.id_field]
-        cls: Any = like(update, getattr(v1, name))
+        kept_as = KEPT_AS[effect.thing]
+        cls: Any = like(update, getattr(v1, kept_as.model))
         if isinstance(update, cls):
             return update, True
-        entry = cls(**defaults, **{effect.id_field: getattr(update, effect.id_field)})
-    if effect.appends_to is None:
-        values = _changed_values(update, null_clears=effect.null_clears)
+        entry = cls(**kept_as.new, **{kept_as.id: getattr(update, effect.id)})
+    if effect.appends:
+        values = {effect.to: _append(getattr(entry, effect.to) or (), update)}
     else:
-        values = {effect.appends_to: _append(getattr(entry, effect.appends_to) or (), update)}
+        values = _changed_values(update, null_clears=effect.null == "clears")
     return _copy(entry, values), is_new
 
 
-def change_values(effect: SetsValues, last: Any, update: Any) -> Any:
-    """Return an update that sets values, merged into the last one of its kind if it is partial."""
-    return _copy(last, _given_values(update)) if effect.is_partial and last is not None else update
-
-
-def values_of(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values that updates set, by name.
-
-    Args:
-        settings: the last update of each kind, by tag.
-    """
-    values: dict[str, Any] = {}
-    for tag, update in settings.items():
-        for name, field in cast("SetsValues", TABLE[tag]).fields.items():
-            value: Any = getattr(update, field) if field else update
-            values[name] = tuple(value) if value.__class__ is list else value
-    return values
+def change_values(effect: Sets, last: Any, update: Any) -> Any:
+    """Return an update that sets values, merged into the last one of its kind if it may lack some."""
+    return (
+        update
+        if effect.null is None or last is None
+        else _copy(last, given_values(update, without=_IDENTIFYING_FIELDS))
+    )
 
 
 def plain_text(chunk: Any) -> str | None:
@@ -93,27 +88,16 @@ def with_text(chunk: Any, text: str) -> Any:
     return chunk.model_copy(update={"content": chunk.content.model_copy(update={"text": text})})
 
 
-def given_fields(model: Any) -> dict[str, Any]:
-    """Return the fields of a model that aren't absent.
-
-    Iterating over a model also gives the keys that the schema doesn't know, and a peer may name one like a field.
-    """
-    return {name: value for name, value in cast("dict[str, Any]", vars(model)).items() if value is not ABSENT}
-
-
 def _changed_values(update: Model, *, null_clears: bool) -> dict[str, Any]:
-    values = {name: value for name, value in _given_values(update).items() if null_clears or value is not None}
+    values = {
+        name: value
+        for name, value in given_values(update, without=_IDENTIFYING_FIELDS).items()
+        if null_clears or value is not None
+    }
     # The first update of a tool call must have a title, so an empty one says nothing.
     if values.get("title") == "":
         del values["title"]
     return values
-
-
-def _given_values(update: Model) -> dict[str, Any]:
-    """Return the given fields of an update, without its tag and id, and the keys unknown to the schema."""
-    fields = type(update).model_fields
-    unknown = {name: value for name, value in (update.model_extra or {}).items() if name not in fields}
-    return unknown | {name: value for name, value in given_fields(update).items() if name not in _IDENTIFYING_FIELDS}
 
 
 def _copy(entry: Any, values: dict[str, Any]) -> Any:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from acp_kit.common.texts import join_texts
 from acp_kit.updates.merging import plain_text, with_text
-from acp_kit.updates.table import Role
+from acp_runtime.updates import Role
 
 if TYPE_CHECKING:
     from acp_bindings.v1 import ContentBlock

@@ -7,9 +7,10 @@ from difflib import SequenceMatcher
 from typing import Any, get_args
 
 from acp_kit.updates.entries import key_of
-from acp_kit.updates.merging import given_fields, has_ended
+from acp_kit.updates.fields import given_fields
+from acp_kit.updates.merging import has_ended
 from acp_kit.updates.messages import Message
-from acp_kit.updates.table import Role
+from acp_runtime.updates import Role
 
 
 def merge_replay(known: Sequence[Any], replayed: Sequence[Any]) -> list[Any]:

@@ -10,7 +10,8 @@ from acp_kit.updates.entries import key_of, updates_of
 from acp_kit.updates.merging import change_entry, change_values, has_ended
 from acp_kit.updates.messages import Chunks, Message
 from acp_kit.updates.replays import merge_replay
-from acp_kit.updates.table import PERMISSION, TABLE, AddsChunk, AddsNotice, ChangesEntry, Role, SetsValues, tag_of
+from acp_kit.updates.table import PERMISSION, TABLE, tag_of
+from acp_runtime.updates import AddsTo, Changes, Role, Says, Sets
 
 if TYPE_CHECKING:
     from acp_bindings.v1 import SessionUpdate, ToolCall, ToolCallUpdate
@@ -57,7 +58,7 @@ class Timeline:
         notices: the notices for the user.
         next_place: where the next entry will be, after `refresh`. A message takes a place for each chunk.
         open_message: the message that further chunks are added to; None if the next chunk begins one.
-        places: where the newest entry with each id is.
+        places: where the newest entry of each kind with each id is.
         turn_start: where the present turn began: the place of its user message, or that after the end of the last one.
             An entry before it continues with updates, but a start with its id is a new entry.
 
@@ -84,19 +85,19 @@ class Timeline:
         """Merge an update. Return the place of the entry that it adds or changes; None if it does neither."""
         tag = tag_of(update)
         effect = TABLE.get(tag)
-        if isinstance(effect, AddsChunk):
+        if isinstance(effect, Says):
             chunk: Any = update
-            key = (tag, chunk.message_id)
+            key = (tag, getattr(chunk, effect.id))
             message = self.open_message
             if message is None or message.key != key:
                 message = self.begin_message(effect.role, key)
             message.chunks.add(chunk)
             return message.place
-        if isinstance(effect, ChangesEntry):
+        if isinstance(effect, Changes):
             return self._change(effect, update, is_question=tag == PERMISSION)
-        if isinstance(effect, SetsValues):
+        if isinstance(effect, Sets):
             self.settings[tag] = change_values(effect, self.settings.get(tag), update)
-        elif isinstance(effect, AddsNotice):
+        elif isinstance(effect, AddsTo):
             self.notices.append(update)
         elif self._keeps_unknown:
             return self.add(update)
@@ -174,12 +175,12 @@ class Timeline:
         self.notices += replay.notices
         self.end_turn()
 
-    def _change(self, effect: ChangesEntry, update: Any, *, is_question: bool) -> int:
-        key = (effect.id_field, getattr(update, effect.id_field))
+    def _change(self, effect: Changes, update: Any, *, is_question: bool) -> int:
+        key = (effect.thing, getattr(update, effect.id))
         place = self.places.get(key)
         known = None if place is None else self.entries[place]
         entry, is_new = change_entry(effect, known, update, is_over=place is not None and place < self.turn_start)
-        if effect.id_field == "tool_call_id":
+        if effect.thing == "tool_call":
             if has_ended(entry):
                 self.running_calls.pop(key[1], None)
             elif is_new or key[1] in self.running_calls:
@@ -197,5 +198,5 @@ class Timeline:
         self.entries[place] = entry
         if (key := key_of(entry)) is not None:
             self.places[key] = place
-            if key[0] == "tool_call_id":
+            if key[0] == "tool_call":
                 self.tool_calls[key[1]] = entry

@@ -12,14 +12,15 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
 
 from acp_bindings import v2_draft as v2
-from acp_kit.updates.table import TABLE, AddsChunk, ChangesEntry, SetsValues
+from acp_kit.updates.table import TABLE
 from acp_kit.versions.json_objects import Json, object_in
 from acp_kit.versions.updates import Updates
 from acp_runtime import ConnectionClosed, RequestCancelled, RequestError
+from acp_runtime.updates import Changes, Says, Sets
 
 # The kinds of updates that are part of a conversation, and those that aren't and may come at any time.
-_HISTORY = {"plan", *(kind for kind, effect in TABLE.items() if isinstance(effect, (AddsChunk, ChangesEntry)))}
-_SETTINGS = {kind for kind, effect in TABLE.items() if isinstance(effect, SetsValues)} - _HISTORY
+_HISTORY = {"plan", *(kind for kind, effect in TABLE.items() if isinstance(effect, (Says, Changes)))}
+_SETTINGS = {kind for kind, effect in TABLE.items() if isinstance(effect, Sets)} - _HISTORY
 
 
 class Turn:

@@ -31,25 +31,25 @@ def text_chunk(text: str, role: str = "agent_message", message_id: str | None = 
     return parse({"sessionUpdate": f"{role}_chunk", "content": {"type": "text", "text": text}, **more})
 
 
-_texts = st.sampled_from(["", "a", "b c", "\n", "\u00e9\U0001f600", "\u0000"])
-_ids = st.sampled_from(["1", "2", "3"])
-_block = st.one_of(
-    st.builds(lambda text: {"type": "text", "text": text}, _texts),
-    st.builds(lambda text: {"type": "text", "text": text, "annotations": {"priority": 1.0}}, _texts),
+TEXTS = st.sampled_from(["", "a", "b c", "\n", "\u00e9\U0001f600", "\u0000"])
+IDS = st.sampled_from(["1", "2", "3"])
+BLOCK: st.SearchStrategy[Json] = st.one_of(
+    st.builds(lambda text: {"type": "text", "text": text}, TEXTS),
+    st.builds(lambda text: {"type": "text", "text": text, "annotations": {"priority": 1.0}}, TEXTS),
     st.just({"type": "image", "data": "AA==", "mimeType": "image/png"}),
     st.just({"type": "resource_link", "name": "a", "uri": "file:///a"}),
 )
 
 
-def _objects(tag: str, required: dict[str, Any], optional: dict[str, Any]) -> st.SearchStrategy[Json]:
+def objects(tag: str, required: dict[str, Any], optional: dict[str, Any]) -> st.SearchStrategy[Json]:
     return st.fixed_dictionaries({"sessionUpdate": st.just(tag), **required}, optional=optional)
 
 
-def _nullable(values: Any) -> Any:
+def nullable(values: Any) -> Any:
     return st.none() | values
 
 
-_content = st.lists(st.builds(lambda block: {"type": "content", "content": block}, _block), max_size=2)
+_content = st.lists(st.builds(lambda block: {"type": "content", "content": block}, BLOCK), max_size=2)
 _call = {
     "kind": st.sampled_from(["read", "edit"]),
     "status": st.sampled_from(["pending", "in_progress", "completed", "failed"]),
@@ -61,37 +61,37 @@ _call = {
     "_meta": st.just({"m": 1}),
     "own": st.just([1]),
 }
-_chunk = {"messageId": _nullable(_ids), "_meta": st.just({"m": 1}), "own": st.just(1)}
+_chunk = {"messageId": nullable(IDS), "_meta": st.just({"m": 1}), "own": st.just(1)}
 _plain_chunk = st.builds(
     lambda tag, text, more: {"sessionUpdate": tag, "content": {"type": "text", "text": text}, **more},
     st.sampled_from(["user_message_chunk", "agent_message_chunk", "agent_thought_chunk"]),
-    _texts,
+    TEXTS,
     st.sampled_from([{}, {}, {"messageId": "1"}]),
 )
 UPDATES = st.one_of(
     _plain_chunk,
     _plain_chunk,
-    _objects("agent_message_chunk", {"content": _block}, _chunk),
-    _objects("user_message_chunk", {"content": _block}, _chunk),
-    _objects("tool_call", {"toolCallId": _ids, "title": _texts}, _call),
-    _objects(
+    objects("agent_message_chunk", {"content": BLOCK}, _chunk),
+    objects("user_message_chunk", {"content": BLOCK}, _chunk),
+    objects("tool_call", {"toolCallId": IDS, "title": TEXTS}, _call),
+    objects(
         "tool_call_update",
-        {"toolCallId": _ids},
-        {key: values if key == "own" else _nullable(values) for key, values in _call.items()}
-        | {"title": _nullable(st.just("t"))},
+        {"toolCallId": IDS},
+        {key: values if key == "own" else nullable(values) for key, values in _call.items()}
+        | {"title": nullable(st.just("t"))},
     ),
-    _objects("plan", {"entries": st.lists(st.just({"content": "x", "priority": "low", "status": "pending"}))}, {}),
-    _objects("current_mode_update", {"currentModeId": _ids}, {}),
-    _objects("available_commands_update", {"availableCommands": st.just([{"name": "a", "description": "b"}])}, {}),
-    _objects("usage_update", {"used": st.integers(0, 9), "size": st.just(9)}, {}),
-    _objects("session_info_update", {}, {"title": _nullable(_texts), "updatedAt": _nullable(st.just("2026-01-01"))}),
-    _objects("notice", {"severity": st.just("info"), "title": st.just("n")}, {}),
-    _objects(
+    objects("plan", {"entries": st.lists(st.just({"content": "x", "priority": "low", "status": "pending"}))}, {}),
+    objects("current_mode_update", {"currentModeId": IDS}, {}),
+    objects("available_commands_update", {"availableCommands": st.just([{"name": "a", "description": "b"}])}, {}),
+    objects("usage_update", {"used": st.integers(0, 9), "size": st.just(9)}, {}),
+    objects("session_info_update", {}, {"title": nullable(TEXTS), "updatedAt": nullable(st.just("2026-01-01"))}),
+    objects("notice", {"severity": st.just("info"), "title": st.just("n")}, {}),
+    objects(
         "compaction_update",
-        {"compactionId": _ids, "status": st.sampled_from(["in_progress", "completed"])},
-        {"summary": _nullable(st.lists(_block, max_size=2)), "error": _nullable(st.just("e")), "_meta": st.none()},
+        {"compactionId": IDS, "status": st.sampled_from(["in_progress", "completed"])},
+        {"summary": nullable(st.lists(BLOCK, max_size=2)), "error": nullable(st.just("e")), "_meta": st.none()},
     ),
-    _objects("compaction_summary_chunk", {"compactionId": _ids, "content": _block}, {}),
+    objects("compaction_summary_chunk", {"compactionId": IDS, "content": BLOCK}, {}),
 )
 """Updates of every kind that version 1 has, as JSON."""
 

@@ -1,0 +1,178 @@
+"""A session of an agent that is written for version 2: its turns, and the states that it reports."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Coroutine, Sequence
+from contextlib import asynccontextmanager, suppress
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from uuid import uuid4
+
+from acp_kit.v2.profiles import check_version, class_like
+from acp_runtime import ConnectionClosed, InternalError, InvalidRequest, RequestError
+
+if TYPE_CHECKING:
+    from acp_bindings import v2_draft as v2
+
+    Idle: TypeAlias = v2.SessionUpdateStateUpdateIdle
+
+_logger = logging.getLogger(__name__)
+
+
+class Session:
+    """A session of an agent: the user's messages, turns, and states. It works with any agent of version 2.
+
+    For example:
+
+        async def session_prompt(self, request: PromptRequest) -> PromptResponse:
+            session = self.sessions[request.session_id]
+            return session.prompt(request.prompt, self.answer(session, request.prompt))
+
+        async def session_cancel(self, notification: CancelSessionNotification) -> None:
+            await self.sessions[notification.session_id].cancel()
+
+    Args:
+        client: the proxy of the client.
+        id: the id of the session.
+        cwd: its folder.
+
+    Attributes:
+        client: the proxy of the client. Set it if another client resumes the session.
+        id: the id of the session.
+        cwd: its folder.
+        state: the state that was sent last; `idle` at first.
+        updates: all other updates that were sent, to send them again.
+        is_closed: whether it is closed, so that nothing more is sent until `resume`.
+    """
+
+    def __init__(self, client: v2.RemoteClient, id: str, *, cwd: str) -> None:
+        check_version(client)
+        self.client = client
+        self.id = id
+        self.cwd = cwd
+        self.state: v2.SessionUpdateStateUpdate = class_like(client, "SessionUpdateStateUpdateIdleNone")()
+        self.updates: list[v2.SessionUpdate] = []
+        self.is_closed = False
+        self._turn: asyncio.Task[None] | None = None
+        self._is_working = False
+        self._is_cancelled = False
+        self._questions = 0
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a turn runs."""
+        return self._turn is not None and not self._turn.done()
+
+    def prompt(self, content: Sequence[v2.ContentBlock], work: Coroutine[Any, Any, Idle | None]) -> v2.PromptResponse:
+        """Accept a prompt, and return the response to it.
+
+        The turn is a task of the connection. It sends the user's message and the state `running`, does the work, and
+        sends the state `idle`: with the reason `cancelled` after `cancel`, with `error` if the work raises an
+        exception, which is logged.
+
+        Args:
+            content: the prompt.
+            work: the rest of the turn. It returns the state to report at the end, such as
+                `SessionUpdateStateUpdateIdleMaxTokens()`; None for `end_turn`.
+
+        Raises:
+            InvalidRequest: if a turn runs, or the session is closed.
+            ConnectionClosed: if the connection has ended.
+        """
+        if self.is_busy or self.is_closed:
+            work.close()
+            reason = "is closed" if self.is_closed else "is still busy with the last prompt"
+            raise InvalidRequest(f"The session {reason}")
+        message = self._make("SessionUpdateUserMessage", message_id=uuid4().hex, content=[*content])
+        try:
+            self._turn = self.client.start_task(self._run(message, work))
+        except ConnectionClosed:
+            work.close()
+            raise
+        self._turn.add_done_callback(lambda _: work.close())  # it may have been cancelled before its first step
+        self._is_cancelled, self._is_working = False, True
+        response: v2.PromptResponse = self._make("PromptResponse", message_id=message.message_id)
+        return response
+
+    async def send(self, update: v2.SessionUpdate) -> None:
+        """Send an update, and keep it. Does nothing if the session is closed."""
+        if self.is_closed:
+            return
+        if update.session_update == "state_update":
+            self.state = cast("v2.SessionUpdateStateUpdate", update)
+        else:
+            self.updates.append(update)
+        await self.client.session_update(session_id=self.id, update=update)
+
+    @asynccontextmanager
+    async def asking(self) -> AsyncGenerator[None]:
+        """Report the state `requires_action` inside of the block, and `running` afterwards.
+
+        Use it round a question to the user that the turn can't go on without.
+        """
+        self._questions += 1
+        if self._questions == 1:
+            await self.send(self._make("SessionUpdateStateUpdateRequiresAction"))
+        try:
+            yield
+        finally:
+            self._questions -= 1
+            if self._questions == 0 and self._is_working and not self._is_cancelled:
+                await self.send(self._make("SessionUpdateStateUpdateRunning"))
+
+    async def cancel(self) -> None:
+        """Cancel the turn, and wait until its end was reported. Does nothing if no turn runs."""
+        if self._turn is None:
+            return
+        await asyncio.sleep(0)  # a task that is cancelled before its first step does nothing
+        if self._is_working and not self._is_cancelled:
+            self._is_cancelled = True
+            self._turn.cancel()
+        await asyncio.wait({self._turn})
+
+    async def close(self) -> None:
+        """Cancel the turn, and send nothing more."""
+        await self.cancel()
+        self.is_closed = True
+
+    async def resume(self, *, replay: bool) -> None:
+        """Open the session again. Send the state, after all updates if they should be replayed.
+
+        Call it before `session_resume` returns.
+        """
+        self.is_closed = False
+        for update in [*self.updates] if replay else ():
+            await self.client.session_update(session_id=self.id, update=update)
+        await self.client.session_update(session_id=self.id, update=self.state)
+
+    async def _run(self, message: v2.SessionUpdate, work: Coroutine[Any, Any, Idle | None]) -> None:
+        idle: v2.SessionUpdateStateUpdate | None = None
+        with suppress(ConnectionClosed):
+            try:
+                await self.send(message)
+                await self.send(self._make("SessionUpdateStateUpdateRunning"))
+                idle = await work
+            except asyncio.CancelledError:
+                self._is_cancelled = True
+            except ConnectionClosed:
+                raise
+            except Exception as error:
+                if not self._is_cancelled:
+                    _logger.exception("The turn of the session %r failed", self.id)
+                    idle = self._failed(error)
+            finally:
+                self._is_working = False
+            if self._is_cancelled:
+                idle = self._make("SessionUpdateStateUpdateIdleCancelled")
+            await self.send(idle or self._make("SessionUpdateStateUpdateIdleEndTurn"))
+
+    def _failed(self, error: Exception) -> v2.SessionUpdateStateUpdate:
+        known = error if isinstance(error, RequestError) else InternalError("The turn failed")
+        described = self._make("Error", code=known.code, message=known.message)
+        failed: v2.SessionUpdateStateUpdate = self._make("SessionUpdateStateUpdateIdleError", error=described)
+        return failed
+
+    def _make(self, name: str, **fields: Any) -> Any:
+        """Make an object of a class of the client's profile."""
+        return class_like(self.client, name)(**fields)
