@@ -53,8 +53,8 @@ def _running(folder: Path, program: str) -> Generator[tuple[subprocess.Popen[str
     with server:
         assert server.stderr is not None
         try:
-            running = next(line for line in server.stderr if "running on" in line)
-            yield server, int(running.split("127.0.0.1:")[1].split()[0])
+            listening = next(line for line in server.stderr if "Listening on" in line)
+            yield server, int(re.findall(r"\d+", listening)[-1])
         finally:
             server.kill()
 

@@ -19,10 +19,8 @@ from subprocess import PIPE, Popen
 from tempfile import TemporaryFile
 from typing import Any
 
-from starlette.requests import HTTPConnection
-
 from acp_bindings import v1
-from acp_kit.remote import Bounds, agent_app
+from acp_kit.remote import Bounds, HTTPRequest, agent_app
 from acp_runtime.transports import Transport
 from tests.support.kit.remote_agents import EchoAgent
 from tests.support.kit.remote_servers import Site
@@ -45,7 +43,7 @@ class FloodingAgent(EchoAgent):
             await self.say(session, "x" * size)
 
 
-async def _authenticate(request: HTTPConnection) -> None:
+async def _authenticate(request: HTTPRequest) -> None:
     await asyncio.sleep(float(request.headers.get("slow", 0)))
 
 
