@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection
-from logging import getLogger
+from logging import ERROR, getLogger
 from typing import Any, TypeVar
 
 from acp_kit.common.sequences import check_sequence
@@ -14,6 +14,7 @@ from acp_kit.remote.server.connections import Connections
 from acp_kit.remote.server.http_endpoint import HTTPEndpoint
 from acp_kit.remote.server.requests import HTTPRequest, Receive, Refused, Response, Scope, Send, refusal
 from acp_kit.remote.server.websocket import WebSocketEndpoint
+from acp_runtime.logs import log
 from acp_runtime.transports import Transport
 
 Identity = TypeVar("Identity")
@@ -133,5 +134,5 @@ def _refused(error: Exception) -> Refused:
     status: object = getattr(error, "status_code", None)
     if isinstance(status, int):
         return Refused(status, str(getattr(error, "detail", error)), headers=getattr(error, "headers", None))
-    _logger.error("A request has failed.", exc_info=error)
+    log(_logger, ERROR, "A request has failed.", error=error)
     return Refused(500, "The request has failed.", -32603)

@@ -6,16 +6,17 @@ import asyncio
 from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from logging import getLogger
+from logging import ERROR, getLogger
 from typing import Any
 
 from acp_kit.remote.server.requests import Refused
+from acp_runtime.logs import log
 from acp_runtime.transports import Transport
 
 _logger = getLogger(__name__)
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, slots=True)
 class Place:
     """A place for a connection, from the first request on.
 
@@ -94,7 +95,7 @@ class Connections:
     async def _run(self, transport: Transport, identity: Any) -> bool:
         try:
             await self._serve(transport, identity)
-        except Exception:
-            _logger.exception("A connection has ended because its agent failed.")
+        except Exception as error:
+            log(_logger, ERROR, "A connection has ended because its agent failed.", error=error)
             return False
         return True

@@ -43,22 +43,35 @@ class HTTPRequest:
 
     Attributes:
         scope: the scope of ASGI.
-        method: its method.
-        headers: its headers. Names are case-insensitive: `request.headers.get("authorization")`.
         response_headers: for each response to it.
     """
 
     def __init__(self, scope: Scope) -> None:
         self.scope = scope
-        self.is_websocket = scope["type"] == "websocket"
-        self.method: str = scope.get("method", "GET")
-        self.headers = Headers([(name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"]])
         self.response_headers: dict[str, str] = {}
+
+    @property
+    def is_websocket(self) -> bool:
+        """Whether it opens a WebSocket."""
+        return bool(self.scope["type"] == "websocket")
+
+    @property
+    def method(self) -> str:
+        """Its method."""
+        method: str = self.scope.get("method", "GET")
+        return method
+
+    @property
+    def headers(self) -> Headers:
+        """Its headers. Names are case-insensitive: `request.headers.get("authorization")`."""
+        headers: list[tuple[bytes, bytes]] = self.scope["headers"]
+        return Headers([(name.decode("latin-1"), value.decode("latin-1")) for name, value in headers])
 
     @property
     def path(self) -> str:
         """Its path, without the path that another application has mounted this one at."""
-        path, root = self.scope["path"], self.scope.get("root_path", "").rstrip("/")
+        path: str = self.scope["path"]
+        root: str = self.scope.get("root_path", "").rstrip("/")
         return path.removeprefix(root) if path.startswith(root + "/") else path
 
     @property

@@ -129,7 +129,8 @@ class _Running:
         self._served = set[AgentApp]()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await self._app({**scope, SERVED_APPS: self._served}, receive, send)
+        scope[SERVED_APPS] = self._served
+        await self._app(scope, receive, send)
 
     async def close(self) -> None:
         await asyncio.gather(*(app.close() for app in self._served))
