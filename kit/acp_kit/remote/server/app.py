@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Collection
+from contextlib import suppress
 from logging import ERROR, getLogger
 from typing import Any, TypeVar
 
@@ -65,6 +67,8 @@ class AgentApp:
             serve = self._websocket if request.is_websocket else self._http
             await serve(request, receive, send)
         except Exception as error:
+            if not request.is_websocket:
+                await _drop_body(receive)
             await refusal(_refused(error)).send(request, send)
 
     async def close(self) -> None:
@@ -125,6 +129,13 @@ def agent_app(
         accounts=accounts,
     )
     return AgentApp(serve, admission, accounts, path, bounds)
+
+
+async def _drop_body(receive: Receive) -> None:
+    """Take what the server has buffered of a body, so that it doesn't keep it."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(0):
+            await receive()
 
 
 def _refused(error: Exception) -> Refused:

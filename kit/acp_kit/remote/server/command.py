@@ -79,7 +79,7 @@ def _serve(options: Namespace) -> int:
     except ValueError:
         options.error(f"Other machines can reach {options.host}: pass --token-env, or --anonymous to serve everybody.")
     try:
-        listener = listen(options.host, options.port)
+        listener = listen(options.host, options.port, app.bounds.unread_seconds)
     except (OSError, OverflowError) as error:
         sys.stderr.write(f"acp-bindings: can't listen on {options.host} port {options.port}: {error}\n")
         return 2

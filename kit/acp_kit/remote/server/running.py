@@ -16,7 +16,7 @@ from acp_kit.remote.server.requests import ASGIApp, Receive, Scope, Send
 from acp_runtime.transports import shutdown_signals
 
 _HEAD_BYTES = 16 * 1024
-_UNREAD_SECONDS = 60  # how long a client may not read before the operating system ends its TCP connection
+_MORE_BYTES = 64 * 1024  # of a message than it may have, so that it is the application that closes with a code
 
 
 def run(app: ASGIApp, *, host: str = "127.0.0.1", port: int = 8000, **options: Any) -> None:
@@ -42,7 +42,7 @@ def run(app: ASGIApp, *, host: str = "127.0.0.1", port: int = 8000, **options: A
         return
     if isinstance(app, AgentApp):
         check_address(app, host)
-    with listen(host, port) as listener:
+    with listen(host, port, bounds_of(app).unread_seconds) as listener:
         asyncio.run(serve(app, [listener], **options))
 
 
@@ -56,8 +56,8 @@ def check_address(app: AgentApp, host: str) -> None:
         raise ValueError(f"Other machines can reach {host}: pass `authenticate`, or `anonymous=True`, to agent_app.")
 
 
-def listen(host: str, port: int) -> socket.socket:
-    """Return a socket that listens. If a client doesn't read, its connections end after 60 seconds (on Linux).
+def listen(host: str, port: int, unread_seconds: float) -> socket.socket:
+    """Return a socket that listens. On Linux, the system ends a connection whose client reads nothing for some seconds.
 
     Raises:
         OSError: if that isn't possible.
@@ -65,7 +65,7 @@ def listen(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.create_server((host, port), family=family, backlog=2048)
     if hasattr(socket, "TCP_USER_TIMEOUT"):
-        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, _UNREAD_SECONDS * 1000)
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, int(unread_seconds * 1000))
     return listener
 
 
@@ -75,7 +75,7 @@ async def serve(app: ASGIApp, listeners: list[socket.socket] | None, **options: 
     Connections are ended before uvicorn stops, because it doesn't tell an application when it does.
     """
     running, stopped = _Running(app), asyncio.Event()
-    server = uvicorn.Server(uvicorn_config(running, **{"ws_max_size": _max_message_bytes(app), **options}))
+    server = uvicorn.Server(uvicorn_config(running, **{"ws_max_size": _max_frame_bytes(app), **options}))
     for listener in listeners or []:
         logging.getLogger("uvicorn.error").info("Listening on %s", listener.getsockname())
 
@@ -110,7 +110,7 @@ def uvicorn_config(app: ASGIApp, **options: Any) -> uvicorn.Config:
     defaults: dict[str, Any] = {
         "http": "h11",
         "ws": "websockets-sansio",
-        "ws_max_size": _max_message_bytes(app),
+        "ws_max_size": _max_frame_bytes(app),
         "ws_ping_interval": 15.0,
         "ws_ping_timeout": None,  # the pong may be behind messages that the agent hasn't received yet
         "ws_per_message_deflate": False,
@@ -136,8 +136,13 @@ class _Running:
         await asyncio.gather(*(app.close() for app in self._served))
 
 
-def _max_message_bytes(app: ASGIApp) -> int:
-    return (app.bounds if isinstance(app, AgentApp) else Bounds()).message_bytes
+def bounds_of(app: ASGIApp) -> Bounds:
+    """Return the limits of an application, or the default ones if it is not one of `agent_app`."""
+    return app.bounds if isinstance(app, AgentApp) else Bounds()
+
+
+def _max_frame_bytes(app: ASGIApp) -> int:
+    return bounds_of(app).message_bytes + _MORE_BYTES
 
 
 def _is_not_debug(record: logging.LogRecord) -> bool:

@@ -42,6 +42,8 @@ class WebSocketTransport:
         self._initialize_id: str | None = None
         self._max_bytes = min(bounds.first_bytes, bounds.message_bytes)
         self._is_closed = False
+        self._is_aborted = False
+        self._deadline: asyncio.Timeout | None = None
         self.watch_buffered = account.watch
         self.asked, self.initialized = asyncio.Future[None](), asyncio.Future[None]()
 
@@ -67,16 +69,29 @@ class WebSocketTransport:
 
         Raises:
             TimeoutError: if the client doesn't read.
+            ConnectionError: if the connection was aborted.
         """
         lines = data.splitlines()
         if self.asked.done() and not self.initialized.done():
             for line in lines:
                 self._note_initialize(read_message(line))
         self._account.set("sent", len(data))
-        async with asyncio.timeout(self._bounds.unread_seconds + len(data) / _SLOWEST):
-            for line in lines:
-                await self._send({"type": "websocket.send", "text": line.decode()})
+        if self._is_aborted:
+            raise ConnectionError("The connection was aborted.")
+        try:
+            async with asyncio.timeout(self._bounds.unread_seconds + len(data) / _SLOWEST) as self._deadline:
+                for line in lines:
+                    await self._send({"type": "websocket.send", "text": line.decode()})
+        finally:
+            self._deadline = None
         self._account.set("sent", 0)
+
+    def abort(self) -> None:
+        """Send nothing more, even if the client doesn't read."""
+        self._is_aborted = True
+        if self._deadline is not None:
+            self._deadline.reschedule(0)
+            self._deadline = None
 
     async def close(self) -> None:
         """Do nothing. The endpoint closes the WebSocket with the right code."""
@@ -125,9 +140,14 @@ class WebSocketEndpoint:
         with self._connections.place() as place:
             identity = await self._admission.authenticate(request)
             self._connections.give(place, identity)
-            account = Account(self._accounts, place.end)
-            headers = {CONNECTION_ID: token_urlsafe(24)}
+
+            def abort() -> None:
+                transport.abort()
+                place.end()
+
+            account = Account(self._accounts, abort)
             transport = WebSocketTransport(receive, send, self._bounds, account)
+            headers = {CONNECTION_ID: token_urlsafe(24)}
             task: asyncio.Task[bool] | None = None
             try:
                 with suppress(OSError):  # the client has left

@@ -123,9 +123,8 @@ async def test_the_bytes_of_all_applications_count_together() -> None:
 
 
 @pytest.mark.skipif(not hasattr(socket, "TCP_USER_TIMEOUT"), reason="needs the option of Linux")
-async def test_the_system_ends_connections_that_are_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("acp_kit.remote.server.running._UNREAD_SECONDS", 1)
-    with listen("127.0.0.1", 0) as listener:
+async def test_the_system_ends_connections_that_are_not_read() -> None:
+    with listen("127.0.0.1", 0, 1) as listener:
         client = socket.create_connection(listener.getsockname())
         connection, _ = listener.accept()
         with connection, client, pytest.raises(TimeoutError):
