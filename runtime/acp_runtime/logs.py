@@ -6,9 +6,9 @@ Logging never raises, even if a handler or filter that the application installed
 
 from __future__ import annotations
 
-from logging import ERROR, Logger
+from logging import ERROR, Formatter, Logger, LogRecord
 
-from acp_runtime.escaping import printable
+from acp_runtime.escaping import printable, printable_lines
 
 # How many events of a kind are logged before they are throttled.
 _UNTHROTTLED = 5
@@ -20,11 +20,20 @@ def log(logger: Logger, level: int, message: str, *args: object, error: BaseExce
     """Log an event with `args` escaped. Raises only KeyboardInterrupt, whatever the application's handlers raise."""
     try:
         if logger.isEnabledFor(level):
+            if error is not None:
+                logger.addFilter(_escape_traceback)
             logger.log(level, message, *(printable(str(arg)) for arg in args), exc_info=error)
     except KeyboardInterrupt:
         raise
     except BaseException:
         return  # BaseException, because some errors of handlers are not Exceptions, such as pytest's Failed
+
+
+def _escape_traceback(record: LogRecord) -> bool:
+    """Escape the text of a traceback, which may contain text of the peer. Log every record."""
+    if record.exc_info and not record.exc_text:
+        record.exc_text = printable_lines(Formatter().formatException(record.exc_info))
+    return True
 
 
 class ThrottledLogger:

@@ -66,7 +66,7 @@ for there in True, False:
     ("statement", "name", "missing", "extra"),
     [
         ("from acp_kit.agent import McpServers; McpServers()", "McpServers", "mcp", "mcp"),
-        ("from acp_kit.remote import agent_app", "agent_app", "starlette", "remote"),
+        ("from acp_kit.remote import run", "run", "uvicorn", "remote"),
         ("from acp_kit.remote import open_transport", "open_transport", "websockets", "remote"),
         ("import acp_kit.telemetry", "acp_kit.telemetry", "opentelemetry", "telemetry"),
         ("from acp_kit.history import SqlHistory", "SqlHistory", "sqlalchemy", "history"),

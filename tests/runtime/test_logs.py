@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from acp_bindings.v1 import SessionNotification
+from acp_bindings.v1 import PromptRequest, PromptResponse, SessionNotification
 from acp_runtime import ConnectionClosed, InvalidResponse, RequestError
 from acp_runtime.escaping import printable
 from acp_runtime.logs import ThrottledLogger
 from tests.support.runtime.odd_json import DAMAGE, message
-from tests.support.runtime.peer import Link, PlainClient, calling, serving, update
+from tests.support.runtime.peer import Link, PlainAgent, PlainClient, calling, serving, update
 
 
 async def test_rule_30_garbage_is_escaped_and_truncated(link: Link, caplog: pytest.LogCaptureFixture) -> None:
@@ -44,6 +44,17 @@ def test_rule_30_control_characters_are_escaped() -> None:
     assert printable(b"\xff\xfeok") == "\\xff\\xfeok"
     assert printable("x" * 300) == "x" * 200 + "..."
     assert len(printable(b"\x00" * 100_000)) < 210
+
+
+async def test_rule_30_the_text_of_an_exception_is_escaped(link: Link, caplog: pytest.LogCaptureFixture) -> None:
+    class Agent(PlainAgent):
+        async def session_prompt(self, request: PromptRequest) -> PromptResponse:
+            raise RuntimeError(f"failed for {request.session_id}")
+
+    async with serving(link, Agent) as peer:
+        await peer.call("session/prompt", {"sessionId": "\x1b[31mred\x07", "prompt": []})
+    assert "RuntimeError: failed for \\x1b[31mred\\x07" in caplog.text
+    assert "\x1b" not in caplog.text
 
 
 def test_rule_30_repeated_warnings_are_rate_limited(caplog: pytest.LogCaptureFixture) -> None:

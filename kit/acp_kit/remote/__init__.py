@@ -21,22 +21,23 @@ from acp_kit.common.lazy_exports import lazy_exports
 
 if TYPE_CHECKING:
     from acp_kit.remote.client.opening import open_transport as open_transport
-    from acp_kit.remote.server.app import agent_app as agent_app
+    from acp_kit.remote.server.app import AgentApp as AgentApp, agent_app as agent_app
     from acp_kit.remote.server.bounds import Bounds as Bounds
+    from acp_kit.remote.server.requests import HTTPRequest as HTTPRequest, Refused as Refused
     from acp_kit.remote.server.running import run as run, uvicorn_config as uvicorn_config
 else:
     __getattr__, __dir__, __all__ = lazy_exports(
         __name__,
         {
             "client.opening": ("open_transport",),
-            "server.app": ("agent_app",),
+            "server.app": ("AgentApp", "agent_app"),
             "server.bounds": ("Bounds",),
+            "server.requests": ("HTTPRequest", "Refused"),
             "server.running": ("run", "uvicorn_config"),
         },
         {
-            "agent_app": ("remote", "starlette"),
-            "run": ("remote", "starlette", "uvicorn"),
-            "uvicorn_config": ("remote", "starlette", "uvicorn"),
+            "run": ("remote", "uvicorn"),
+            "uvicorn_config": ("remote", "uvicorn"),
             "open_transport": ("remote", "httpx2", "websockets"),
         },
     )

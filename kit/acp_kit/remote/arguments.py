@@ -24,7 +24,7 @@ def set_run(parser: CommandParser, run: Callable[[Namespace], int]) -> None:
 
     def check_and_run(options: Namespace) -> int:
         try:
-            require(parser.prog, "remote", "httpx2", "starlette", "uvicorn", "websockets")
+            require(parser.prog, "remote", "httpx2", "uvicorn", "websockets")
         except ImportError as error:
             sys.stderr.write(f"acp-bindings: {error}\n")
             return 2

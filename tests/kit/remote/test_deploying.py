@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import shutil
@@ -19,6 +20,8 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
 from tests.support.docs.blocks import DOCS, blocks
+from tests.support.kit.deployment import balancer
+from tests.support.kit.hostile_server import frame
 from tests.support.kit.remote_servers import EVENTS, INITIALIZE
 from tests.support.paths import ROOT
 from tests.support.skipping import skip_or_fail, skip_without
@@ -53,8 +56,8 @@ def _running(folder: Path, program: str) -> Generator[tuple[subprocess.Popen[str
     with server:
         assert server.stderr is not None
         try:
-            running = next(line for line in server.stderr if "running on" in line)
-            yield server, int(running.split("127.0.0.1:")[1].split()[0])
+            listening = next(line for line in server.stderr if "Listening on" in line)
+            yield server, int(re.findall(r"\d+", listening)[-1])
         finally:
             server.kill()
 
@@ -122,7 +125,101 @@ def test_http_2_ends_at_nginx(folder: Path) -> None:
 
 
 @contextmanager
-def _nginx(folder: Path, port: int, options: str = "") -> Generator[str]:
+def _proxy(name: str, folder: Path, port: int, **changes: str) -> Generator[str]:
+    """Run a proxy of the examples in front of a port. Yield its host and port. Its lines are changed for the test."""
+    if name == "nginx":
+        with _nginx(folder, port, changes=changes) as address:
+            yield address
+        return
+    config = (ROOT / "examples" / "remote" / "haproxy.cfg").read_text("utf-8")
+    (folder / "haproxy.cfg").write_text(_changed(config, changes), "utf-8")
+    one = f"127.0.0.1:{port}"
+    with balancer(folder / "haproxy.cfg", one, one) as address:
+        yield address
+
+
+def _changed(config: str, changes: dict[str, str]) -> str:
+    for old, new in changes.items():
+        assert old in config
+        config = config.replace(old, new)
+    return config
+
+
+_HALF_HEAD = b"GET /acp HTTP/1.1\r\nHost: localhost\r\n"
+
+
+@pytest.mark.parametrize("sent", [b"", _HALF_HEAD], ids=["idle", "half a head"])
+@pytest.mark.parametrize(("proxy", "line"), [("nginx", "client_header_timeout"), ("haproxy", "timeout http-request")])
+def test_a_proxy_closes_a_connection_without_a_whole_request(proxy: str, line: str, sent: bytes, folder: Path) -> None:
+    changes = {f"{line} 10s": f"{line} 1s"}
+    with (
+        _running(folder, "remote_agent.py") as (_, port),
+        _proxy(proxy, folder, port, **changes) as address,
+        socket.create_connection(("127.0.0.1", int(address.split(":")[1])), timeout=60) as client,
+    ):
+        client.sendall(sent)
+        while client.recv(1000):
+            pass  # HAProxy answers with 408
+
+
+@pytest.mark.parametrize(
+    ("proxy", "old", "new"),
+    [("nginx", "limit_conn addresses 100", "limit_conn addresses 2"), ("haproxy", "conn_cur gt 100", "conn_cur gt 2")],
+)
+def test_a_proxy_limits_the_connections_of_an_address(proxy: str, old: str, new: str, folder: Path) -> None:
+    with (
+        _running(folder, "remote_agent.py") as (_, port),
+        _proxy(proxy, folder, port, **{old: new}) as address,
+        connect(f"ws://{address}/acp"),
+        connect(f"ws://{address}/acp"),
+        pytest.raises(InvalidStatus, match="429"),
+    ):
+        connect(f"ws://{address}/acp")
+
+
+def test_nginx_refuses_a_body_that_is_too_large(folder: Path) -> None:
+    changes = {"client_max_body_size 16m": "client_max_body_size 1k"}
+    with _running(folder, "remote_agent.py") as (_, port), _proxy("nginx", folder, port, **changes) as address:
+        refused = httpx2.post(f"http://{address}/acp", json={"x": "x" * 2000})
+        assert refused.status_code == 413
+
+
+@pytest.mark.parametrize("proxy", ["nginx", "haproxy"])
+def test_a_client_that_reads_nothing_loses_its_connection_behind_a_proxy(proxy: str, folder: Path) -> None:
+    program = folder / "flooding.py"
+    program.write_text(_FLOODING, "utf-8")
+    with (
+        _running(folder, "flooding.py") as (server, port),
+        _proxy(proxy, folder, port) as address,
+        socket.create_connection(("127.0.0.1", int(address.split(":")[1]))) as client,
+    ):
+        client.sendall(_UPGRADE + frame(json.dumps(INITIALIZE).encode()))
+        assert server.stderr is not None
+        assert any("The agent has ended" in line for line in server.stderr)
+
+
+_UPGRADE = (
+    b"GET /acp HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+    b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+)
+_FLOODING = """
+import sys
+from acp_kit.remote import Bounds, agent_app, run
+
+async def serve(transport, _):
+    try:
+        await transport.receive()
+        while True:
+            await transport.send(b'"%b"\\n' % (b"x" * 100_000))
+    finally:
+        print("The agent has ended.", file=sys.stderr, flush=True)
+
+run(agent_app(serve, bounds=Bounds(unread_seconds=1)), port=8000)
+"""
+
+
+@contextmanager
+def _nginx(folder: Path, port: int, options: str = "", changes: dict[str, str] | None = None) -> Generator[str]:
     """Run the proxy of the example in front of a port, as this user. Yield its host and port."""
     program = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
     if program is None:
@@ -131,6 +228,7 @@ def _nginx(folder: Path, port: int, options: str = "") -> Generator[str]:
         address = f"127.0.0.1:{free.getsockname()[1]}"
     paths = [f"{kind}_temp_path temp;" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")]
     config = (ROOT / "examples" / "remote" / "nginx.conf").read_text("utf-8")
+    config = _changed(config, changes or {})
     config = config.replace("127.0.0.1:8001", f"127.0.0.1:{port}").replace("127.0.0.1:8000", address + options)
     config = config.replace("http {", f"http {{ access_log off; {' '.join(paths)}", 1)
     (folder / "nginx.conf").write_text(f"pid nginx.pid;\nerror_log error.log;\n{config}", "utf-8")

@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import socket
 import sys
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -19,10 +18,8 @@ from subprocess import PIPE, Popen
 from tempfile import TemporaryFile
 from typing import Any
 
-from starlette.requests import HTTPConnection
-
 from acp_bindings import v1
-from acp_kit.remote import Bounds, agent_app
+from acp_kit.remote import Bounds, HTTPRequest, agent_app
 from acp_runtime.transports import Transport
 from tests.support.kit.remote_agents import EchoAgent
 from tests.support.kit.remote_servers import Site
@@ -45,7 +42,7 @@ class FloodingAgent(EchoAgent):
             await self.say(session, "x" * size)
 
 
-async def _authenticate(request: HTTPConnection) -> None:
+async def _authenticate(request: HTTPRequest) -> None:
     await asyncio.sleep(float(request.headers.get("slow", 0)))
 
 
@@ -198,11 +195,11 @@ def victim(bounds: dict[str, Any], **options: Any) -> Generator[Victim]:
 
 
 def main(argument: str) -> None:
-    from acp_kit.remote.server.running import serve
+    from acp_kit.remote.server.running import listen, serve
 
     given = json.loads(argument)
     app = agent_app(_serve, authenticate=_authenticate, bounds=Bounds(**given["bounds"]))
-    with socket.create_server(("127.0.0.1", 0), backlog=4096) as listener:
+    with listen("127.0.0.1", 0, app.bounds.unread_seconds) as listener:
         print(listener.getsockname()[1], flush=True)
         asyncio.run(serve(app, [listener], **given["options"]))
 

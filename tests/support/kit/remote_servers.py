@@ -8,18 +8,16 @@ import json
 import logging
 import socket
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
 import hypercorn.asyncio
 import pytest
-import uvicorn
 from hypercorn.config import Config
-from starlette.applications import Starlette
 
-from acp_kit.remote import uvicorn_config
 from acp_kit.remote.server.http_transport import HTTPTransport
+from acp_kit.remote.server.running import serve
 from acp_kit.remote.server.streams import Stream
 from acp_kit.remote.server.websocket import WebSocketTransport
 from tests.support.kit.http_heads import read_head
@@ -155,7 +153,7 @@ async def read_response(reader: asyncio.StreamReader, *, with_body: bool = True)
 
 @asynccontextmanager
 async def serving(
-    app: Starlette, server: str = "uvicorn", *, errors: int | None = 0, options: dict[str, Any] | None = None
+    app: Any, server: str = "uvicorn", *, errors: int | None = 0, options: dict[str, Any] | None = None
 ) -> AsyncGenerator[Site]:
     """Serve an application until the block ends. Then nothing of it may be left.
 
@@ -207,8 +205,8 @@ async def run_hypercorn(app: Any, listener: socket.socket, **options: Any) -> As
     config.graceful_timeout = 0.1
     for name, value in options.items():
         setattr(config, name, value)
-    serve: Any = hypercorn.asyncio.serve
-    task = asyncio.create_task(serve(app, config, shutdown_trigger=stop.wait))
+    serve_hypercorn: Any = hypercorn.asyncio.serve
+    task = asyncio.create_task(serve_hypercorn(app, config, shutdown_trigger=stop.wait))
     try:
         yield
     finally:
@@ -217,12 +215,12 @@ async def run_hypercorn(app: Any, listener: socket.socket, **options: Any) -> As
 
 
 @asynccontextmanager
-async def _uvicorn(app: Starlette, listener: socket.socket, options: dict[str, Any]) -> AsyncGenerator[None]:
-    server = uvicorn.Server(uvicorn_config(app, log_config=None, lifespan="on", **options))
-    task = asyncio.create_task(server.serve([listener]))
+async def _uvicorn(app: Any, listener: socket.socket, options: dict[str, Any]) -> AsyncGenerator[None]:
+    task = asyncio.create_task(serve(app, [listener], **{"log_config": None, "lifespan": "on", **options}))
     try:
         yield
     finally:
-        server.should_exit = True
-        await task
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
         listener.close()

@@ -15,7 +15,7 @@ import httpx2
 
 from acp_kit.remote.client.requests import NOT_FOUND, PROTOCOL_VERSION, RefusedError, Requests, read_start
 from acp_kit.remote.client.streams import Stream
-from acp_kit.remote.headers import CONNECTION_ID, is_header_value
+from acp_kit.remote.headers import CONNECTION_ID, MAX_ID, is_id
 from acp_kit.remote.messages import ENDS_SESSION, Message, check_memory, error_response, read_messages
 
 _logger = getLogger(__name__)
@@ -23,7 +23,6 @@ _SENDING = 60.0  # seconds for the response to a POST; `initialize` has no limit
 _OPENING = 5.0  # seconds that a message waits for the stream of its session
 _DELETING = 1.0  # seconds
 _LAST_EVENTS = 1.0  # seconds for the streams of sessions after the stream of the connection has ended
-_MAX_ID = 1024  # characters of an id of the agent
 _MAX_ASKED = 10_000  # requests of the agent without a response
 
 
@@ -128,7 +127,7 @@ class HttpTransport:
         """Handle the response to `initialize`."""
         messages = read_messages(body)
         id = response.headers.get(CONNECTION_ID, "")
-        id = id if len(id) <= _MAX_ID and is_header_value(id) else ""
+        id = id if is_id(id) else ""
         if not id and not any(message.is_error for message in messages):
             raise self._requests.unusable(response, f"its response to initialize has no usable {CONNECTION_ID}")
         self._take([body])
@@ -179,10 +178,10 @@ class HttpTransport:
         if message.method is not None:
             if message.session:
                 self._asked[message.id] = message.session
-            if len(self._asked) > _MAX_ASKED or max(len(message.id), len(message.session)) > _MAX_ID:
+            if len(self._asked) > _MAX_ASKED or max(len(message.id), len(message.session)) > MAX_ID:
                 raise ValueError(
                     f"The agent has more than {_MAX_ASKED} requests without a response, or an id with more than "
-                    f"{_MAX_ID} characters."
+                    f"{MAX_ID} characters."
                 )
             return
         request = self._pending.pop(message.id, None)

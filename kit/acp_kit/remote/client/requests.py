@@ -11,7 +11,7 @@ from ssl import SSLContext
 
 import httpx2
 
-from acp_kit.remote.headers import CONNECTION_ID, SESSION_ID, is_header_value
+from acp_kit.remote.headers import CONNECTION_ID, MAX_ID, SESSION_ID, is_header_value, is_id
 from acp_runtime.escaping import printable
 
 PROTOCOL_VERSION = "Acp-Protocol-Version"
@@ -74,11 +74,14 @@ class Requests:
             content: the message.
 
         Raises:
-            RefusedError: if the status is not 2xx, or a header can't carry the id of the session.
+            RefusedError: if the status is not 2xx, or the id of the session is too long for a header, or has characters
+                that it can't carry.
             OSError: if the agent can't be reached, or the connection broke.
         """
-        if not is_header_value(session):
-            raise RefusedError("The id of the session has characters that an HTTP header can't carry.", 400)
+        if not is_id(session):
+            raise RefusedError(
+                f"The id of the session has more than {MAX_ID} characters, or some that a header can't carry.", 400
+            )
         headers = {"Accept": "text/event-stream" if method == "GET" else "application/json, text/event-stream"}
         headers |= {"Accept-Encoding": "identity", **self.headers}
         if session:

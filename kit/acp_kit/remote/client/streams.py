@@ -16,6 +16,7 @@ _HELD_BACK = (
 )
 # The pauses before a stream is opened again, each time that it has ended early, in seconds.
 _PAUSES = (0.0, 0.1, 0.5, 2.0, 5.0, 10.0)
+_PARSED_BYTES = 4096  # at a time, so that thousands of small lines or events don't delay other tasks
 _EARLY = 10.0  # a stream that is open for a shorter time ends early, in seconds
 
 
@@ -102,12 +103,13 @@ class Stream:
                 parser, chunks = EventParser(self._max_message_bytes), response.aiter_raw()
                 while chunk := await _next(chunks, self._patience):
                     held_back.cancel()
-                    if messages := parser.feed(chunk):
-                        await self._receive(messages)
-                    elif not is_silent and chunk.startswith(b":") and chunk.endswith(b"\n"):  # a keep-alive
+                    if not is_silent and chunk.startswith(b":") and chunk.endswith(b"\n"):  # a keep-alive
                         self._patience = _PATIENCE
                     is_silent = False
-                    await asyncio.sleep(0)  # there may be many small chunks
+                    for start in range(0, len(chunk), _PARSED_BYTES):
+                        if messages := parser.feed(chunk[start : start + _PARSED_BYTES]):
+                            await self._receive(messages)
+                        await asyncio.sleep(0)
             if not self.session:
                 return False
             raise OSError("The agent closed the stream of the session.")

@@ -1,4 +1,4 @@
-"""Counts buffered bytes, of each connection and of all connections of the process.
+"""Counts buffered bytes, of each connection and of all connections of the process, also of several applications.
 
 Buffered are received messages that are not yet handled, and sent messages that the client has not read, also if they
 are incomplete. A connection with too many bytes is aborted. If all connections together have too many, the one with the
@@ -8,7 +8,9 @@ other.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
+from weakref import WeakKeyDictionary
 
 from acp_kit.remote.server.bounds import Bounds
 from acp_runtime.jsonrpc import memory_of
@@ -19,21 +21,31 @@ _UNINITIALIZED_SHARE = 16  # connections that have not initialized may have this
 class _Pool:
     """The accounts with a common limit."""
 
-    def __init__(self, max_bytes: int) -> None:
-        self.max_bytes = max_bytes
+    def __init__(self) -> None:
         self.buffered = 0
         self.accounts: set[Account] = set()
 
-    def enforce(self) -> None:
-        if self.buffered > self.max_bytes:
+    def enforce(self, max_bytes: int) -> None:
+        if self.buffered > max_bytes:
             for account in self.accounts:
                 account.recount()
-        while self.buffered > self.max_bytes:
+        while self.buffered > max_bytes:
             max(self.accounts, key=lambda account: account.buffered).abort()
 
 
+class _Pools:
+    """The accounts of all applications in an event loop."""
+
+    def __init__(self) -> None:
+        self.uninitialized = _Pool()
+        self.initialized = _Pool()
+
+
+_pools = WeakKeyDictionary[asyncio.AbstractEventLoop, _Pools]()
+
+
 class Accounts:
-    """All accounts of an application.
+    """The limits of an application on its accounts. Those on all of the process count the other applications, too.
 
     Args:
         bounds: how many bytes may be buffered.
@@ -41,8 +53,17 @@ class Accounts:
 
     def __init__(self, bounds: Bounds) -> None:
         self.max_connection_bytes = bounds.connection_bytes
-        self.uninitialized = _Pool(bounds.process_bytes // _UNINITIALIZED_SHARE)
-        self.initialized = _Pool(bounds.process_bytes)
+        self._max_process_bytes = bounds.process_bytes
+
+    @property
+    def pools(self) -> _Pools:
+        """The accounts in the running event loop."""
+        return _pools.setdefault(asyncio.get_running_loop(), _Pools())
+
+    def enforce(self, pool: _Pool) -> None:
+        """Abort connections while a pool has too many bytes."""
+        is_initialized = pool is self.pools.initialized
+        pool.enforce(self._max_process_bytes if is_initialized else self._max_process_bytes // _UNINITIALIZED_SHARE)
 
 
 class Account:
@@ -64,7 +85,7 @@ class Account:
         self._sizes: dict[object, int] = {}
         self.buffered = 0
         self._buffered_by_agent: Callable[[], int] = lambda: 0
-        self._enter(accounts.uninitialized)
+        self._enter(accounts.pools.uninitialized)
 
     @property
     def is_open(self) -> bool:
@@ -83,7 +104,7 @@ class Account:
         if self.buffered > before:
             if self.buffered > self._accounts.max_connection_bytes:
                 self.abort()
-            self._pool.enforce()
+            self._accounts.enforce(self._pool)
 
     def watch(self, buffered: Callable[[], int]) -> Callable[[], None]:
         """Count the bytes that the agent's connection buffers.
@@ -115,8 +136,8 @@ class Account:
         """Note that the connection has initialized, so that the limit for initialized ones applies."""
         if self.is_open:
             self._leave()
-            self._enter(self._accounts.initialized)
-            self._pool.enforce()
+            self._enter(self._accounts.pools.initialized)
+            self._accounts.enforce(self._pool)
 
     def abort(self) -> None:
         """Abort the connection, and stop counting."""

@@ -2,50 +2,113 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Collection
-from contextlib import asynccontextmanager
-from typing import TypeVar
-
-from starlette.applications import Starlette
-from starlette.exceptions import HTTPException
-from starlette.requests import HTTPConnection
-from starlette.routing import Route, WebSocketRoute
+import asyncio
+from collections.abc import Awaitable, Callable, Collection
+from contextlib import suppress
+from logging import ERROR, getLogger
+from typing import Any, TypeVar
 
 from acp_kit.common.sequences import check_sequence
 from acp_kit.remote.server.account import Accounts
-from acp_kit.remote.server.admission import LOOPBACK, Admission, refuse
+from acp_kit.remote.server.admission import LOOPBACK, Admission, preflight
 from acp_kit.remote.server.bounds import Bounds
 from acp_kit.remote.server.connections import Connections
 from acp_kit.remote.server.http_endpoint import HTTPEndpoint
+from acp_kit.remote.server.requests import HTTPRequest, Receive, Refused, Response, Scope, Send, refusal
 from acp_kit.remote.server.websocket import WebSocketEndpoint
+from acp_runtime.logs import log
 from acp_runtime.transports import Transport
 
 Identity = TypeVar("Identity")
+SERVED_APPS = "acp_kit.remote.served_apps"  # the key of a set in the scope, for the applications that were called
 _BOUNDS = Bounds()
+_logger = getLogger(__name__)
+
+
+class AgentApp:
+    """An ASGI application that serves an agent. `agent_app` makes it.
+
+    Attributes:
+        bounds: limits on what clients may use.
+        serves_everybody: whether other machines may connect: it has `authenticate`, or `anonymous` is True.
+    """
+
+    def __init__(
+        self,
+        serve: Callable[[Transport, Any], Awaitable[None]],
+        admission: Admission,
+        accounts: Accounts,
+        path: str,
+        bounds: Bounds,
+    ) -> None:
+        self.bounds = bounds
+        self.serves_everybody = admission.serves_everybody
+        self._path = path
+        self._admission = admission
+        self._connections = Connections(serve, bounds.connections)
+        self._http = HTTPEndpoint(self._connections, admission, bounds, accounts)
+        self._websocket = WebSocketEndpoint(self._connections, admission, bounds, accounts)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve a request, as an ASGI application."""
+        if scope["type"] == "lifespan":
+            return await self._live(receive, send)
+        scope.get(SERVED_APPS, set[AgentApp]()).add(self)
+        request = HTTPRequest(scope)
+        if request.is_websocket:
+            await receive()  # that the client wants to connect
+        try:
+            self._admission.check(request)
+            if (headers := preflight(request)) is not None:
+                return await Response(200, headers).send(request, send)
+            if request.path != self._path:
+                await self._admission.authenticate(request)
+                raise Refused(404, "There is no agent at this path.")
+            serve = self._websocket if request.is_websocket else self._http
+            await serve(request, receive, send)
+        except Exception as error:
+            if not request.is_websocket:
+                await _drop_body(receive)
+            await refusal(_refused(error)).send(request, send)
+
+    async def close(self) -> None:
+        """End all connections, and wait until their agents have ended. New ones are refused."""
+        self._admission.close()
+        await self._connections.close()
+        await self._http.close()
+
+    async def _live(self, receive: Receive, send: Send) -> None:
+        while (event := await receive())["type"] != "lifespan.shutdown":
+            await send({"type": f"{event['type']}.complete"})
+        await self.close()
+        await send({"type": "lifespan.shutdown.complete"})
 
 
 def agent_app(
     serve: Callable[[Transport, Identity], Awaitable[None]],
     *,
-    authenticate: Callable[[HTTPConnection], Awaitable[Identity]] | Callable[[HTTPConnection], Identity] | None = None,
+    authenticate: Callable[[HTTPRequest], Awaitable[Identity]] | Callable[[HTTPRequest], Identity] | None = None,
+    anonymous: bool = False,
     path: str = "/acp",
     hosts: Collection[str] = LOOPBACK,
     origins: Collection[str] = (),
     bounds: Bounds = _BOUNDS,
-) -> Starlette:
+) -> AgentApp:
     """Return an ASGI application that serves an agent over WebSocket and over HTTP, at one path.
 
-    `acp_kit.remote.run` runs it on uvicorn. Other ASGI servers can run it, too, but the bytes that they buffer don't
-    count. Set their limit on a WebSocket's message to `bounds.message_bytes` or more.
+    `acp_kit.remote.run` runs it on uvicorn. Other ASGI servers can run it, too. Set their limit on a WebSocket's
+    message to `bounds.message_bytes`.
 
     Args:
         serve: serves the agent to one client over a transport, until the client ends the connection. It gets the
             identity that `authenticate` returned, or None:
             `lambda transport, identity: v1.serve(partial(MyAgent, identity), transport)`.
-        authenticate: returns the identity of a request's sender, for example by its headers, or raises starlette's
-            HTTPException. It is called for each request. A connection belongs to the identity that opened it; others,
-            compared by `==`, get 404. It is cancelled after `bounds.first_seconds`, and with `run` also when the client
-            disconnects or the server stops. A function that isn't async must not block.
+        authenticate: returns the identity of a request's sender, for example by its headers, or raises `Refused` or
+            another exception with a `status_code`, such as Starlette's HTTPException. It is called for each request.
+            A connection belongs to the identity that opened it; others, compared by `==`, get 404. One identity may
+            have half of `bounds.connections`. It is cancelled after `bounds.first_seconds`, or when the server stops.
+            A function that isn't async must not block.
+        anonymous: whether requests that arrive at another address than loopback are served without `authenticate`.
         path: the path of the URL.
         hosts: the names that clients use for this server, without ports; IPv6 addresses in brackets. Requests to other
             names get 403. So a web site can't reach the server by giving its own name this server's address.
@@ -56,19 +119,31 @@ def agent_app(
     Raises:
         ValueError: if a host or origin can't match anything.
     """
-    names, sites = check_sequence("hosts", hosts), check_sequence("origins", origins)
-    admission = Admission(names, sites, authenticate, bounds.first_seconds)
-    connections = Connections(serve, bounds.connections)
     accounts = Accounts(bounds)
-    websocket = WebSocketEndpoint(connections, admission, bounds, accounts)
-    http = HTTPEndpoint(connections, admission, bounds, accounts)
+    admission = Admission(
+        check_sequence("hosts", hosts),
+        check_sequence("origins", origins),
+        authenticate,
+        anonymous=anonymous,
+        seconds=bounds.first_seconds,
+        accounts=accounts,
+    )
+    return AgentApp(serve, admission, accounts, path, bounds)
 
-    @asynccontextmanager
-    async def lifespan(_: Starlette) -> AsyncGenerator[None]:
-        try:
-            yield
-        finally:
-            await connections.close()
 
-    routes = [WebSocketRoute(path, websocket), Route(path, http)]
-    return Starlette(routes=routes, lifespan=lifespan, exception_handlers={HTTPException: refuse})
+async def _drop_body(receive: Receive) -> None:
+    """Take what the server has buffered of a body, so that it doesn't keep it."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(0):
+            await receive()
+
+
+def _refused(error: Exception) -> Refused:
+    """Return the response to an exception, which `authenticate` may have raised."""
+    if isinstance(error, Refused):
+        return error
+    status: object = getattr(error, "status_code", None)
+    if isinstance(status, int):
+        return Refused(status, str(getattr(error, "detail", error)), headers=getattr(error, "headers", None))
+    log(_logger, ERROR, "A request has failed.", error=error)
+    return Refused(500, "The request has failed.", -32603)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from acp_runtime import Options
-
 MIB = 1024 * 1024
 
 
@@ -14,7 +12,7 @@ class Bounds:
     """Limits on what clients may use of a server. Beyond a limit, a request is refused or the connection ends.
 
     Attributes:
-        message_bytes: the size of the largest message that is received, in bytes.
+        message_bytes: the size of the largest message that is received, in bytes. Enough for a prompt with images.
         first_bytes: the same until the agent has answered `initialize`.
         first_seconds: how long a client may take to send `initialize`, and `authenticate` to return. The connection
             counts as one of `connections` from the beginning. Bytes of an incomplete body count toward the limit for
@@ -33,12 +31,12 @@ class Bounds:
         streams: how many sessions of an HTTP connection may have an open stream or unread messages. An open stream
             counts as 48 KiB.
         id_length: the length of the longest id of a connection or a session, in characters.
-        connections: how many connections there may be at the same time.
+        connections: how many connections there may be at the same time. One identity may have half of them.
         idle_seconds: how long an HTTP connection may have no open stream, and how long the agent may take to answer
             `initialize`. Then the connection ends.
     """
 
-    message_bytes: int = Options.max_message_bytes
+    message_bytes: int = 16 * MIB
     first_bytes: int = MIB
     first_seconds: float = 10.0
     connection_bytes: int = 320 * MIB

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import socket
 import sys
 from argparse import ArgumentTypeError, Namespace
 from contextlib import suppress
@@ -18,9 +17,7 @@ from acp_kit.common.command_line import CommandParser, explain
 from acp_kit.remote.arguments import TOKEN_HELP, matching, read_secret, set_run
 
 if TYPE_CHECKING:
-    from starlette.requests import HTTPConnection
-
-_logger = logging.getLogger(__name__)
+    from acp_kit.remote.server.requests import HTTPRequest
 
 _LEVELS = ("critical", "error", "warning", "info", "debug")
 
@@ -48,6 +45,9 @@ def add_serve(parser: CommandParser) -> None:
         help="a name that clients use for this server, besides localhost",
     )
     parser.add_argument("--token-env", dest="token", type=read_secret, metavar="VARIABLE", help=TOKEN_HELP)
+    parser.add_argument(
+        "--anonymous", action="store_true", help="serve other machines without a token, everybody who can reach them"
+    )
     parser.add_argument("--log-level", choices=_LEVELS, default="info", help="what to log to stderr (default: info)")
     set_run(parser, _serve)
 
@@ -55,14 +55,12 @@ def add_serve(parser: CommandParser) -> None:
 def _serve(options: Namespace) -> int:
     from acp_kit.remote.server.admission import LOOPBACK
     from acp_kit.remote.server.app import agent_app
-    from acp_kit.remote.server.running import serve
+    from acp_kit.remote.server.running import check_address, listen, serve
 
     logging.basicConfig(level=options.log_level.upper(), format="%(levelname)s %(name)s: %(message)s")
     host = f"[{options.host}]" if ":" in options.host else options.host
     if host not in LOOPBACK and not options.hosts:
         options.error(f"Other machines can reach {options.host}: name the hosts to serve with --allow-host.")
-    if host not in LOOPBACK and not options.token:
-        _logger.warning("Everybody who can reach %s may use the agent. Require a token with --token-env.", options.host)
     profile, agent = options.agent
 
     async def serve_agent(transport: Any, _: None) -> None:
@@ -74,13 +72,17 @@ def _serve(options: Namespace) -> int:
             path=options.path,
             hosts=[*LOOPBACK, *options.hosts],
             authenticate=_require_token(options.token),
+            anonymous=options.anonymous,
         )
     except ValueError as error:
         code: int = options.error(str(error))
         return code
     try:
-        family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        listener = socket.create_server((options.host, options.port), family=family)
+        check_address(app, options.host)
+    except ValueError:
+        options.error(f"Other machines can reach {options.host}: pass --token-env, or --anonymous to serve everybody.")
+    try:
+        listener = listen(options.host, options.port, app.bounds.unread_seconds)
     except (OSError, OverflowError) as error:
         reason = explain(error) if isinstance(error, OSError) else error
         sys.stderr.write(f"acp-bindings serve: can't listen on {options.host} port {options.port}: {reason}\n")
@@ -93,10 +95,10 @@ def _serve(options: Namespace) -> int:
 
 def _require_token(token: str | None) -> Any:
     """Return an `authenticate` that refuses requests without the token; None if there is no token."""
-    from acp_kit.remote.server.admission import Refused, header
+    from acp_kit.remote.server.requests import Refused
 
-    def authenticate(request: HTTPConnection) -> None:
-        scheme, _, given = header(request, "authorization").partition(" ")
+    def authenticate(request: HTTPRequest) -> None:
+        scheme, _, given = request.header("authorization").partition(" ")
         if scheme.lower() != "bearer" or not compare_digest(given.strip().encode(), expected):
             headers = {"WWW-Authenticate": "Bearer"}
             raise Refused(401, "Send the token of this server: Authorization: Bearer TOKEN.", headers=headers)

@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import closing, nullcontext
-from functools import partial
+from contextlib import nullcontext, suppress
 from secrets import token_urlsafe
 from typing import Any
 
-from starlette.requests import ClientDisconnect, Request
-from starlette.responses import Response
-from starlette.types import ASGIApp, Receive, Scope, Send
-
 from acp_kit.remote.headers import CONNECTION_ID, SESSION_ID
 from acp_kit.remote.messages import Batch, Message, read_message
-from acp_kit.remote.server.account import Account, Accounts
-from acp_kit.remote.server.admission import Admission, Refused, header
+from acp_kit.remote.server.account import Accounts
+from acp_kit.remote.server.admission import METHODS, Admission
 from acp_kit.remote.server.bounds import Bounds
-from acp_kit.remote.server.connections import Connections
+from acp_kit.remote.server.connections import Connections, Place
 from acp_kit.remote.server.http_transport import Answer, HTTPTransport
-from acp_kit.remote.server.uvicorn_protocols import protocol_of
+from acp_kit.remote.server.requests import HTTPRequest, Receive, Refused, Response, Send, encode_headers
 from acp_runtime.jsonrpc import memory_of
 
-_MAX_BUFFER_BYTES = 80 * 1024  # bytes of a body that uvicorn may read before the application does
+_LAST_SECONDS = 1.0  # for the end of a stream, when the server stops or the client doesn't read
 
 
 class HTTPEndpoint:
@@ -41,70 +36,76 @@ class HTTPEndpoint:
         self._admission = admission
         self._bounds = bounds
         self._transports: dict[str, tuple[HTTPTransport, Any]] = {}
+        self._leaving = set[asyncio.Task[None]]()  # of open streams, until their clients disconnect
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, as an ASGI application."""
-        request = Request(scope, receive)
-        opens = request.method == "POST" and not header(request, CONNECTION_ID)
+    async def __call__(self, request: HTTPRequest, receive: Receive, send: Send) -> None:
+        """Answer a request.
+
+        Raises:
+            Refused: if it is refused.
+        """
+        opens = request.method == "POST" and not request.header(CONNECTION_ID)
         with self._connections.place() if opens else nullcontext() as place:
-            with closing(Account(self._accounts, partial(_abort, request))) as account:
-                account.set(request, _buffer_size(request))
-                identity = await self._admission.admit(request)
-            response = await self._respond(request, identity, place)
-        await response(scope, receive, send)
-
-    async def _respond(self, request: Request, identity: Any, place: object) -> ASGIApp:
-        match request.method:
-            case "POST" if place is not None:
-                return await self._open(request, identity, place)
-            case "POST":
-                return await self._post(request, identity)
-            case "GET":
-                return self._get(request, identity)
-            case "DELETE":
+            identity = await self._admission.authenticate(request)
+            if place is not None:
+                self._connections.give(place, identity)
+                response = await self._open(request, receive, place)
+            elif request.method == "POST":
+                response = await self._post(request, receive, identity)
+            elif request.method == "DELETE":
                 self._find(request, identity).end()
-                return Response(status_code=202)
-            case _:
-                raise Refused(405, "Use POST, GET or DELETE.", headers={"Allow": "POST, GET, DELETE"})
+                response = Response(202)
+            elif request.method == "GET":
+                await self._get(request, receive, send, identity)
+                return
+            else:
+                raise Refused(405, f"Use one of {METHODS}.", headers={"Allow": METHODS})
+        await response.send(request, send)
 
-    def _find(self, request: Request, identity: Any) -> HTTPTransport:
+    async def close(self) -> None:
+        """Wait until open streams have ended. End those that aren't read."""
+        if self._leaving:
+            await asyncio.wait(self._leaving, timeout=_LAST_SECONDS)
+        for leaving in self._leaving:
+            leaving.cancel()
+
+    def _find(self, request: HTTPRequest, identity: Any) -> HTTPTransport:
         """Return the connection of a request."""
-        id = header(request, CONNECTION_ID)
+        id = request.header(CONNECTION_ID)
         if not id:
             raise Refused(400, f"The request has no {CONNECTION_ID}. Get one with a POST of an initialize request.")
         transport, owner = self._transports.get(id, (None, None))
         if transport is None or transport.has_ended or owner != identity:
             raise Refused(404, f"There is no such connection: the {CONNECTION_ID} is unknown, or the connection ended.")
-        _end_on_shutdown(request, transport)
         return transport
 
-    def _session(self, request: Request) -> str:
-        session = header(request, SESSION_ID)
+    def _session(self, request: HTTPRequest) -> str:
+        session = request.header(SESSION_ID)
         if len(session) > self._bounds.id_length:
             raise Refused(400, f"The {SESSION_ID} is longer than {self._bounds.id_length} characters.")
         return session
 
     # POST
 
-    async def _post(self, request: Request, identity: Any) -> Response:
+    async def _post(self, request: HTTPRequest, receive: Receive, identity: Any) -> Response:
         transport = self._find(request, identity)
         if transport.posts >= self._bounds.posts:
             raise Refused(503, "Too many messages wait for the agent. Send it later.", headers={"Retry-After": "1"})
-        await self._deliver(request, transport, self._bounds.message_bytes, self._bounds.body_seconds)
+        await self._deliver(request, receive, transport, self._bounds.message_bytes, self._bounds.body_seconds)
         self._find(request, identity)  # it may have ended meanwhile
-        return Response(status_code=202)
+        return Response(202)
 
-    async def _open(self, request: Request, identity: Any, place: object) -> Response:
+    async def _open(self, request: HTTPRequest, receive: Receive, place: Place) -> Response:
         """Open a connection, and return the response to `initialize`."""
         id = token_urlsafe(24)
         transport = HTTPTransport(self._bounds, self._accounts)
-        _end_on_shutdown(request, transport)
+        place.on_end = transport.end
         answer: Answer | None = None
         try:
             max_bytes = min(self._bounds.first_bytes, self._bounds.message_bytes)
-            await self._deliver(request, transport, max_bytes, self._bounds.first_seconds)
-            self._transports[id] = transport, identity
-            task = self._connections.start(place, transport, identity)
+            await self._deliver(request, receive, transport, max_bytes, self._bounds.first_seconds)
+            self._transports[id] = transport, place.identity
+            task = self._connections.start(place, transport)
             transport.on_abort = task.cancel
             task.add_done_callback(lambda _: self._forget(id))
             async with asyncio.timeout(self._bounds.idle_seconds):
@@ -117,32 +118,31 @@ class HTTPEndpoint:
         if answer is None:
             raise Refused(500, "The agent ended before it answered the initialize request.", -32603)
         transport.watch_idle()
-        headers = {} if answer.is_error else {CONNECTION_ID: id}
-        return Response(answer.line, media_type="application/json", headers=headers)
+        headers = {"Content-Type": "application/json"} | ({} if answer.is_error else {CONNECTION_ID: id})
+        return Response(200, headers, answer.line)
 
-    async def _deliver(self, request: Request, transport: HTTPTransport, max_bytes: int, seconds: float) -> None:
+    async def _deliver(
+        self, request: HTTPRequest, receive: Receive, transport: HTTPTransport, max_bytes: int, seconds: float
+    ) -> None:
         """Pass the message of a body on to the agent. Its bytes are counted until then."""
-        if header(request, "content-type").partition(";")[0].strip().lower() != "application/json":
+        if request.header("content-type").partition(";")[0].strip().lower() != "application/json":
             raise Refused(415, "The Content-Type must be application/json.")
-        if header(request, "content-encoding").lower() not in ("", "identity"):
+        if request.header("content-encoding").lower() not in ("", "identity"):
             raise Refused(415, "The body must not have a Content-Encoding.")
         header_session = self._session(request)
         account = transport.account
         transport.posts += 1
-        account.set(request, _buffer_size(request))
+        account.set(request, request.buffer_size)
         try:
             async with transport.turn:
-                transport.abort_body = partial(_abort, request)
-                body = await self._body(request, max_bytes, seconds, account)
+                body = await self._body(request, receive, transport, max_bytes, seconds)
                 account.set(request, memory_of(body))
-                if not account.is_open:
-                    raise Refused(413, "The message takes too much memory, or the server has buffered too much.")
-                message = self._message(body, opens=not header(request, CONNECTION_ID))
+                _check_room(transport)
+                message = self._message(body, opens=not request.header(CONNECTION_ID))
                 session = transport.session_of(message) or header_session
                 if header_session not in ("", session):
                     raise Refused(400, f"The message belongs to another session than {SESSION_ID} says.")
                 await transport.put(body, message, session, request)
-                transport.abort_body = lambda: None
         finally:
             transport.posts -= 1
             account.set(request, 0)
@@ -163,20 +163,26 @@ class HTTPEndpoint:
             raise Refused(400, f"An initialize request opens a new connection, without {CONNECTION_ID}.")
         return message
 
-    async def _body(self, request: Request, max_bytes: int, seconds: float, account: Account) -> bytes:
-        body, size = bytearray(), 0
+    async def _body(
+        self, request: HTTPRequest, receive: Receive, transport: HTTPTransport, max_bytes: int, seconds: float
+    ) -> bytes:
+        body, size, has_more = bytearray(), 0, True
         try:
-            async with asyncio.timeout(seconds):
-                async for chunk in request.stream():
-                    size += len(chunk)
-                    # The rest is read, too: otherwise, servers close the whole connection over HTTP/2.
-                    body += chunk if size <= max_bytes else b""
-                    account.set(request, len(body))
+            async with asyncio.timeout(seconds) as deadline:
+                with transport.reading_body(deadline):
+                    while has_more:
+                        event = await receive()
+                        if event["type"] == "http.disconnect":
+                            raise Refused(499, "The client has disconnected.")
+                        chunk, has_more = event.get("body", b""), event.get("more_body", False)
+                        size += len(chunk)
+                        # The rest is read, too: otherwise, servers close the whole connection over HTTP/2.
+                        body += chunk if size <= max_bytes else b""
+                        transport.account.set(request, len(body))
         except TimeoutError:
+            _check_room(transport)
             if size <= max_bytes:
                 raise Refused(408, f"The body took longer than {seconds} seconds.") from None
-        except ClientDisconnect:
-            raise Refused(499, "The client has disconnected.") from None
         if size > max_bytes:
             raise Refused(413, f"The message is larger than the limit of {max_bytes} bytes.")
         return bytes(body)
@@ -187,8 +193,8 @@ class HTTPEndpoint:
 
     # GET
 
-    def _get(self, request: Request, identity: Any) -> ASGIApp:
-        if header(request, "upgrade"):
+    async def _get(self, request: HTTPRequest, receive: Receive, send: Send, identity: Any) -> None:
+        if request.header("upgrade"):
             raise Refused(426, "Only an upgrade to websocket is possible.", headers={"Upgrade": "websocket"})
         if not _accepts_events(request):
             raise Refused(406, "The Accept header must allow text/event-stream.")
@@ -197,42 +203,51 @@ class HTTPEndpoint:
             raise Refused(409, "This stream already has a reader.")
         if not transport.has_room_for(session):
             raise Refused(503, "The connection has too many streams.", headers={"Retry-After": "10"})
+        leaving = asyncio.create_task(_wait_for_disconnect(receive), name="acp-stream-left")
+        self._leaving.add(leaving)
+        try:
+            await self._stream(request, send, transport, session, leaving)
+        finally:
+            self._leaving.discard(leaving)
+            leaving.cancel()
 
-        async def respond(scope: Scope, receive: Receive, send: Send) -> None:
-            leaving = asyncio.create_task(_wait_for_disconnect(receive), name="acp-stream-left")
-            with transport.reading(session, leaving.cancel) as stream:
-                writing = asyncio.create_task(stream.write(send, self._bounds.unread_seconds), name="acp-stream")
-                try:
-                    await asyncio.wait({writing, leaving}, return_when=asyncio.FIRST_COMPLETED)
-                finally:
-                    writing.cancel()
-                    leaving.cancel()
-                    results = await asyncio.gather(writing, leaving, return_exceptions=True)
-            if results[0] is not None and (uvicorn := protocol_of(request.scope)):
-                uvicorn.transport.abort()  # drops the bytes that the server buffers for a client that doesn't read
-                await _wait_for_disconnect(receive)  # otherwise, uvicorn logs an incomplete response as an error
-            if isinstance(results[0], TimeoutError):
-                transport.end()
-
-        return respond
-
-
-def _buffer_size(request: Request) -> int:
-    """Return how many bytes of a body the server may buffer before the application reads them."""
-    length = header(request, "content-length")
-    if not length and "transfer-encoding" not in request.headers:
-        return 0
-    return min(int(length), _MAX_BUFFER_BYTES) if length.isdecimal() else _MAX_BUFFER_BYTES
-
-
-def _end_on_shutdown(request: Request, transport: HTTPTransport) -> None:
-    if uvicorn := protocol_of(request.scope):
-        uvicorn.on_shutdown = transport.end
+    async def _stream(
+        self, request: HTTPRequest, send: Send, transport: HTTPTransport, session: str, leaving: asyncio.Task[None]
+    ) -> None:
+        """Send a stream until it ends, the client disconnects, or doesn't read."""
+        aborted = asyncio.Event()
+        seconds = self._bounds.unread_seconds
+        with transport.reading(session, aborted.set) as stream:
+            writing = asyncio.create_task(stream.write(send, encode_headers(request, {}), seconds), name="acp-stream")
+            abort = asyncio.create_task(aborted.wait())
+            try:
+                await asyncio.wait({writing, leaving, abort}, return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                abort.cancel()
+                writing.cancel()
+                (result,) = await asyncio.gather(writing, return_exceptions=True)
+        if isinstance(result, TimeoutError):
+            transport.end()
+        if result is not None:
+            await _end_response(send, leaving, seconds)
 
 
-def _abort(request: Request) -> None:
-    if uvicorn := protocol_of(request.scope):
-        uvicorn.transport.abort()
+async def _end_response(send: Send, leaving: asyncio.Task[None], seconds: float) -> None:
+    """End a response before its end. If the client doesn't read, wait until it has disconnected.
+
+    uvicorn logs an error if a response has no end.
+    """
+    with suppress(Exception):
+        async with asyncio.timeout(_LAST_SECONDS):
+            await send({"type": "http.response.body"})
+            return
+    await asyncio.wait({leaving}, timeout=seconds)
+
+
+def _check_room(transport: HTTPTransport) -> None:
+    """Refuse a message if its connection was aborted because of too many buffered bytes."""
+    if transport.was_aborted:
+        raise Refused(413, "The message takes too much memory, or the server has buffered too much.")
 
 
 async def _wait_for_disconnect(receive: Receive) -> None:
@@ -241,7 +256,7 @@ async def _wait_for_disconnect(receive: Receive) -> None:
         pass
 
 
-def _accepts_events(request: Request) -> bool:
-    accept = ",".join(request.headers.getlist("accept")) or "*/*"
+def _accepts_events(request: HTTPRequest) -> bool:
+    accept = ",".join(request.headers.get_all("accept")) or "*/*"
     ranges = {media_range.partition(";")[0].strip().lower() for media_range in accept.split(",")}
     return not ranges.isdisjoint({"text/event-stream", "text/*", "*/*"})

@@ -49,7 +49,7 @@ class HTTPTransport:
     Attributes:
         account: counts the buffered bytes of this connection.
         on_abort: ends the agent.
-        abort_body: aborts the POST whose message is next.
+        was_aborted: whether it had buffered too much.
         answer: the response to `initialize`; None if the connection ends before it.
         has_ended: whether the connection has ended.
         turn: locked by the POST whose message is next.
@@ -60,7 +60,8 @@ class HTTPTransport:
         self.account = Account(accounts, self._abort)
         self.watch_buffered = self.account.watch
         self.on_abort: Callable[[], object] = lambda: None
-        self.abort_body: Callable[[], object] = lambda: None
+        self.was_aborted = False
+        self._end_body: Callable[[], object] = lambda: None
         self._bounds = bounds
         self._received: bytes | None = None
         self._changed = asyncio.Event()
@@ -108,6 +109,7 @@ class HTTPTransport:
         """End the connection. Unread messages can still be read from open streams."""
         self.has_ended = True
         self._changed.set()
+        self._end_body()
         if not self.answer.done():
             self.answer.set_result(None)
         if self._idle is not None:
@@ -118,12 +120,28 @@ class HTTPTransport:
 
     def _abort(self) -> None:
         """Abort the connection, and drop buffered messages."""
+        self.was_aborted = True
         self.on_abort()
-        self.abort_body()
         self._received = None
         for stream in list(self._streams.values()):
             stream.abort()
         self.end()
+
+    @contextmanager
+    def reading_body(self, deadline: asyncio.Timeout) -> Generator[None]:
+        """Let the end of the connection end the block, which reads the body of the next message."""
+
+        def end_body() -> None:
+            self._end_body = lambda: None
+            deadline.reschedule(0)
+
+        if self.has_ended:
+            deadline.reschedule(0)
+        self._end_body = end_body
+        try:
+            yield
+        finally:
+            self._end_body = lambda: None
 
     def session_of(self, message: Message) -> str:
         """Return the session of a message of the client; empty if it is unknown."""

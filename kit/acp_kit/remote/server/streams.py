@@ -7,9 +7,8 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from itertools import islice
 
-from starlette.types import Send
-
 from acp_kit.remote.server.account import Account
+from acp_kit.remote.server.requests import Send
 
 _CHUNK_BYTES = 64 * 1024  # bytes of one write
 _KEEP_ALIVE = 15.0  # seconds
@@ -83,19 +82,20 @@ class Stream:
         self._count(-self.unread)
         self.abort_response()
 
-    async def write(self, send: Send, seconds: float) -> None:
+    async def write(self, send: Send, headers: list[tuple[bytes, bytes]], seconds: float) -> None:
         """Send messages to a client, and comments as keep-alives, until the stream ends.
 
         An incompletely sent message is sent again in the next response.
 
         Args:
             send: sends a part of a response.
+            headers: further headers of the response.
             seconds: how long the client may read nothing.
 
         Raises:
             TimeoutError: if the client doesn't read.
         """
-        await send({"type": "http.response.start", "status": 200, "headers": _HEADERS})
+        await send({"type": "http.response.start", "status": 200, "headers": [*_HEADERS, *headers]})
         await _write(send, b":\n\n", seconds)  # so that the client learns that the stream is open
         while True:
             while self._lines:

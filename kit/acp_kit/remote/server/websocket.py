@@ -7,26 +7,25 @@ from contextlib import suppress
 from secrets import token_urlsafe
 from typing import Any
 
-from starlette.types import Receive, Scope, Send
-from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
-
 from acp_kit.remote.headers import CONNECTION_ID
 from acp_kit.remote.messages import Message, read_message
 from acp_kit.remote.server.account import Account, Accounts
 from acp_kit.remote.server.admission import Admission
 from acp_kit.remote.server.bounds import Bounds
 from acp_kit.remote.server.connections import Connections
-from acp_kit.remote.server.uvicorn_protocols import WebSockets, protocol_of, text_of
+from acp_kit.remote.server.requests import HTTPRequest, Receive, Send, encode_headers
 
-_NORMAL, _GOING_AWAY, _NOT_UTF_8, _POLICY, _TOO_BIG, _FAILED = 1000, 1001, 1007, 1008, 1009, 1011
+_NORMAL, _GOING_AWAY, _POLICY, _TOO_BIG, _FAILED = 1000, 1001, 1008, 1009, 1011
 _CLOSE_SECONDS = 2.0
+_SLOWEST = 16 * 1024  # bytes a second that a client has to read of a large message
 
 
 class WebSocketTransport:
     """Sends and receives one message of JSON in each text frame.
 
     Args:
-        socket: the accepted WebSocket.
+        receive: returns the next event of the WebSocket.
+        send: sends an event.
         bounds: limits on what the client may use.
         account: counts buffered bytes.
 
@@ -35,62 +34,73 @@ class WebSocketTransport:
         initialized: done when the agent has answered it.
     """
 
-    def __init__(self, socket: WebSocket, bounds: Bounds, account: Account) -> None:
-        self._socket = socket
-        self._uvicorn: WebSockets | None = protocol_of(socket.scope)
+    def __init__(self, receive: Receive, send: Send, bounds: Bounds, account: Account) -> None:
+        self._receive = receive
+        self._send = send
         self._bounds = bounds
         self._account = account
-        self.watch_buffered = account.watch
         self._initialize_id: str | None = None
-        self._set_limit(bounds.first_bytes)
+        self._max_bytes = min(bounds.first_bytes, bounds.message_bytes)
+        self._is_closed = False
+        self._is_aborted = False
+        self._deadline: asyncio.Timeout | None = None
+        self.watch_buffered = account.watch
         self.asked, self.initialized = asyncio.Future[None](), asyncio.Future[None]()
 
     async def receive(self) -> bytes:
         """Return the next message of the client."""
         self._account.end_hand_over()
         text = b""
-        while not text and (event := await self._socket.receive())["type"] != "websocket.disconnect":
-            text = text_of(event)  # empty for binary frames, which are ignored
+        while not text:
+            event = await self._receive()
+            if event["type"] == "websocket.disconnect":
+                self._is_closed = True
+                return b""
+            text = (event.get("text") or "").encode()  # empty for binary frames, which are ignored
         if len(text) > self._max_bytes:
             return await self.close_with(_TOO_BIG)
-        try:
-            if not text.isascii():
-                text.decode()
-            if not self.initialized.done():
+        if not self.initialized.done():
+            with suppress(ValueError):  # the agent answers it
                 self._note_initialize(read_message(text))
-        except UnicodeDecodeError:
-            return await self.close_with(_NOT_UTF_8)
-        except ValueError:
-            pass  # the agent answers it
-        return text and self._account.hand_over(text.replace(b"\n", b" ") + b"\n")
+        return self._account.hand_over(text.replace(b"\n", b" ") + b"\n")
 
     async def send(self, data: bytes, /) -> None:
         """Send messages.
 
         Raises:
             TimeoutError: if the client doesn't read.
+            ConnectionError: if the connection was aborted.
         """
         lines = data.splitlines()
-        seconds = self._bounds.unread_seconds
         if self.asked.done() and not self.initialized.done():
             for line in lines:
                 self._note_initialize(read_message(line))
         self._account.set("sent", len(data))
-        if self._uvicorn is not None:
-            await self._uvicorn.write(lines, seconds)
-        else:
-            for line in lines:
-                async with asyncio.timeout(seconds):
-                    await self._socket.send_text(line.decode())
+        if self._is_aborted:
+            raise ConnectionError("The connection was aborted.")
+        try:
+            async with asyncio.timeout(self._bounds.unread_seconds + len(data) / _SLOWEST) as self._deadline:
+                for line in lines:
+                    await self._send({"type": "websocket.send", "text": line.decode()})
+        finally:
+            self._deadline = None
         self._account.set("sent", 0)
+
+    def abort(self) -> None:
+        """Send nothing more, even if the client doesn't read."""
+        self._is_aborted = True
+        if self._deadline is not None:
+            self._deadline.reschedule(0)
+            self._deadline = None
 
     async def close(self) -> None:
         """Do nothing. The endpoint closes the WebSocket with the right code."""
 
     async def close_with(self, code: int) -> bytes:
         """Close the WebSocket with a code, unless it is closed. Return the end of the stream."""
-        if self._socket.client_state is self._socket.application_state is WebSocketState.CONNECTED:
-            await self._socket.close(code)
+        if not self._is_closed:
+            self._is_closed = True
+            await self._send({"type": "websocket.close", "code": code})
         return b""
 
     def _note_initialize(self, message: Message) -> None:
@@ -102,16 +112,11 @@ class WebSocketTransport:
         elif message.method is None and message.id == self._initialize_id and not message.is_error:
             self.initialized.set_result(None)
             self._account.initialize()
-            self._set_limit(self._bounds.message_bytes)
-
-    def _set_limit(self, message_bytes: int) -> None:
-        self._max_bytes = min(message_bytes, self._bounds.message_bytes)
-        if self._uvicorn is not None:
-            self._uvicorn.limit(self._max_bytes)
+            self._max_bytes = self._bounds.message_bytes
 
 
 class WebSocketEndpoint:
-    """Accepts WebSockets, as an ASGI application.
+    """Accepts WebSockets.
 
     Args:
         connections: serve the agent.
@@ -126,39 +131,35 @@ class WebSocketEndpoint:
         self._bounds = bounds
         self._accounts = accounts
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve the agent over a WebSocket until it is closed."""
-        socket, uvicorn = WebSocket(scope, receive, send), protocol_of(scope)
-        task: asyncio.Task[bool] | None = None
+    async def __call__(self, request: HTTPRequest, receive: Receive, send: Send) -> None:
+        """Serve the agent over a WebSocket until it is closed.
 
-        def abort() -> None:
-            if uvicorn is not None:
-                uvicorn.abort()
-            if task is not None:
-                task.cancel()
-
+        Raises:
+            Refused: if the request is refused.
+        """
         with self._connections.place() as place:
+            identity = await self._admission.authenticate(request)
+            self._connections.give(place, identity)
+
+            def abort() -> None:
+                transport.abort()
+                place.end()
+
             account = Account(self._accounts, abort)
-            if uvicorn is not None:
-                uvicorn.account = account
+            transport = WebSocketTransport(receive, send, self._bounds, account)
+            headers = {CONNECTION_ID: token_urlsafe(24)}
+            task: asyncio.Task[bool] | None = None
             try:
-                identity = await self._admission.admit(socket)
-                await socket.accept(headers=[(CONNECTION_ID.lower().encode(), token_urlsafe(24).encode())])
-                transport = WebSocketTransport(socket, self._bounds, account)
-                task = self._connections.start(place, transport, identity)
-                if uvicorn is not None:
-                    uvicorn.on_shutdown = task.cancel
-                code = await self._wait_for_end(task, transport)
-                with suppress(TimeoutError, WebSocketDisconnect):
+                with suppress(OSError):  # the client has left
+                    await send({"type": "websocket.accept", "headers": encode_headers(request, headers)})
+                    task = self._connections.start(place, transport)
+                    code = await self._wait_for_end(task, transport)
                     async with asyncio.timeout(_CLOSE_SECONDS):
                         await transport.close_with(code)
             finally:
                 if task is not None:
                     task.cancel()
-                if uvicorn is not None:
-                    uvicorn.abort_soon()
-                else:
-                    account.close()
+                account.close()
 
     async def _wait_for_end(self, task: asyncio.Task[bool], transport: WebSocketTransport) -> int:
         """Wait until the agent has ended, and return the close code. End it if `initialize` takes too long."""

@@ -82,6 +82,29 @@ async def test_a_stream_in_many_small_chunks_leaves_others_their_turn(piece: byt
         await sending
 
 
+@pytest.mark.parametrize("piece", [b"\r", b"data: {}\n\n"], ids=["lines", "events"])
+async def test_a_large_chunk_of_small_pieces_leaves_others_their_turn(piece: bytes) -> None:
+    body = piece * (60_000 // len(piece)) + b"\n\ndata: 12345\n\n"
+    async with http_agent() as agent, connected(agent) as (client, _):
+        agent.answer("GET s", NEVER)
+        sending = asyncio.create_task(client.send(PROMPT))
+        (await agent.request("GET s")).writer.write(EVENTS + b"%x\r\n%b\r\n" % (len(body), body))
+        with counting_turns() as turns:
+            while b"12345" not in await client.transport.receive():
+                pass
+        assert turns.count >= len(body) // 4096
+        await sending
+
+
+async def test_a_session_id_that_is_too_long_for_a_header_fails_only_its_requests() -> None:
+    async with http_agent() as agent, connected(agent) as (client, stream):
+        await client.send(call(2, "session/prompt", sessionId="s" * 1025, prompt=[]))
+        assert "has more than 1024 characters" in (await client.receive())["error"]["message"]
+        await client.send(NEXT)
+        await stream.say(result(3))
+        assert await client.receive() == result(3)
+
+
 async def test_a_body_in_many_small_chunks_leaves_others_their_turn() -> None:
     async with http_agent() as agent, connected(agent) as (client, _):
         agent.answer("POST _next", NEVER)

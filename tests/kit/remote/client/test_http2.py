@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 from hypercorn.asyncio import serve
 from hypercorn.config import Config
-from starlette.types import Receive, Scope, Send
 
 from acp_bindings import v1
 from acp_kit.remote import agent_app, open_transport
+from acp_kit.remote.server.requests import Receive, Scope, Send
 from tests.support.kit.remote_agents import echo
 from tests.support.kit.remote_servers import serving
 from tests.support.runtime.peer import PlainClient

@@ -34,10 +34,19 @@ async def _leave(transport: Transport, _: None) -> None:
 @pytest.mark.parametrize("server", SERVERS)
 @pytest.mark.parametrize(("serve", "status", "errors"), [(_crash, 200, 1), (_leave, 500, 0)])
 async def test_a_client_learns_that_the_agent_has_failed(serve: Any, status: int, errors: int, server: str) -> None:
-    async with serving(agent_app(serve), server, errors=errors) as site:
+    ended = asyncio.Event()
+
+    async def serve_and_note(transport: Transport, _: None) -> None:
+        try:
+            await serve(transport, None)
+        finally:
+            ended.set()
+
+    async with serving(agent_app(serve_and_note), server, errors=errors) as site:
         response = await site.request("POST", JSON, INITIALIZE)
         assert (response.status, response.json["error"]["code"]) == (status, -32603)
         assert b"secret" not in response.body
+        await ended.wait()
 
 
 @pytest.mark.parametrize("server", SERVERS)
@@ -74,7 +83,8 @@ async def test_the_shutdown_of_the_server_ends_agents(server: str) -> None:
         finally:
             ended.append("agent")
 
-    async with serving(agent_app(serve), server, errors=None) as site:  # servers log what they cancel
+    errors = 0 if server == "uvicorn" else None  # hypercorn logs what it cancels
+    async with serving(agent_app(serve), server, errors=errors) as site:
         id = await site.initialize()
         connection = await site.stream(id)
         socket = await connect(f"ws://127.0.0.1:{site.port}/acp")

@@ -7,12 +7,10 @@ from functools import partial
 from typing import Any
 
 import pytest
-from starlette.exceptions import HTTPException
-from starlette.requests import HTTPConnection
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
-from acp_kit.remote import agent_app
+from acp_kit.remote import HTTPRequest, Refused, agent_app
 from acp_runtime.transports import Transport
 from tests.support.kit.remote_agents import echo
 from tests.support.kit.remote_servers import EVENTS, INITIALIZE, JSON, SERVERS, serving
@@ -20,20 +18,20 @@ from tests.support.kit.remote_servers import EVENTS, INITIALIZE, JSON, SERVERS, 
 _LIST = {"jsonrpc": "2.0", "id": 9, "method": "session/list", "params": {}}
 
 
-def _user(request: HTTPConnection) -> str:
+def _user(request: HTTPRequest) -> str:
     user = request.headers.get("authorization")
     if user is None:
-        raise HTTPException(401, "Who are you?", {"WWW-Authenticate": "Bearer"})
+        raise Refused(401, "Who are you?", headers={"WWW-Authenticate": "Bearer"})
     return user
 
 
-async def _user_later(request: HTTPConnection) -> str:
+async def _user_later(request: HTTPRequest) -> str:
     return _user(request)
 
 
 @pytest.mark.parametrize("server", SERVERS)
 @pytest.mark.parametrize("authenticate", [_user, _user_later])
-async def test_each_request_is_authenticated(authenticate: Callable[[HTTPConnection], Any], server: str) -> None:
+async def test_each_request_is_authenticated(authenticate: Callable[[HTTPRequest], Any], server: str) -> None:
     served: list[str] = []
 
     async def serve(transport: Transport, user: str) -> None:
