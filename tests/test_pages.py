@@ -25,9 +25,7 @@ FOLDERS = ("benchmarks", "codegen", "docs", "examples", "generated", "kit", "run
 FILES = {path.relative_to(ROOT).as_posix() for folder in FOLDERS for path in (ROOT / folder).rglob("*")}
 TARGETS = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
 
-# A page says below `pip install` what works before the first release.
 _NOTE = "<!-- until the first release -->"
-_INSTALL = re.compile(r"^pip install ['\"]?acp-bindings", re.MULTILINE)
 _LINK = re.compile(r"\]\((?!https?:|#)([^)#]+)")
 _FILE = re.compile(r"`([\w./-]+\.(?:py|toml|jinja2?|md))`")
 _ANCHOR = re.compile(r"\]\((?!https?:)([^)#\s]*)#([^)\s]+)\)")
@@ -94,25 +92,33 @@ def test_the_pages_that_code_and_configuration_cite_exist() -> None:
     assert [page for page in sorted(cited) if not (ROOT / page).exists()] == []
 
 
-def test_what_works_before_the_first_release_stands_below_each_pip_install() -> None:
-    pages = [page for page in [*PAGES, *(ROOT / "examples").rglob("*.md")] if _INSTALL.search(page.read_text("utf-8"))]
-    version = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["version"]
-    wheel = f"dist/acp_bindings-{version}-py3-none-any.whl"
-    texts = [page.read_text("utf-8") for page in pages]
-    if any(_NOTE in text for text in texts):  # otherwise it is on an index
-        for text in texts:
-            note = re.search(f"^(pip .*)\n(?:.*\n)*?```\n\n{_NOTE}\n> .*\n> `(.*)`\\.\n", text, re.MULTILINE)
-            assert note is not None
-            assert note[2] == note[1].replace("acp-bindings", wheel, 1)
-
-
-def test_the_command_for_the_first_release_removes_the_notes_and_nothing_else() -> None:
+def test_the_install_page_names_the_wheel_until_the_first_release() -> None:
+    texts = {page: page.read_text("utf-8") for page in [*PAGES, *(ROOT / "examples").rglob("*.md")]}
+    install = ROOT / "docs" / "learn" / "install.md"
     releasing = ROOT / "docs" / "project" / "releasing.md"
-    scripts = re.findall(f"sed -i '(/\\^{_NOTE}/.*?)'", releasing.read_text("utf-8"))
-    assert len(scripts) == (_NOTE in (ROOT / "README.md").read_text("utf-8"))
-    for page in (ROOT / "README.md", ROOT / "docs" / "index.md", releasing) if scripts else ():
-        after = subprocess.run(["sed", *scripts, page], check=True, capture_output=True, text=True, timeout=30).stdout
-        assert after == re.sub(f"^{_NOTE}\n(?:> .*\n)+\n", "", page.read_text("utf-8"), flags=re.MULTILINE)
+    noted = [page for page, text in texts.items() if re.search(f"^{_NOTE}", text, re.MULTILINE)]
+    removed_by = re.findall(f"sed -i '(/\\^{_NOTE}/.*?)' (docs/\\S+)`", texts[releasing])
+    assert noted == [ROOT / page for _, page in removed_by]
+    for script, _ in removed_by:  # otherwise it is on an index
+        version = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["version"]
+        assert f"/dist/acp_bindings-{version}-py3-none-any.whl`" in texts[install]
+        command = ["sed", script, install]
+        after = subprocess.run(command, check=True, capture_output=True, text=True, timeout=30).stdout
+        assert after == re.sub(f"^{_NOTE}\n(?:> .*\n)+\n", "", texts[install], flags=re.MULTILINE)
+
+
+def test_the_install_page_has_a_row_for_each_extra() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    page = (ROOT / "docs" / "learn" / "install.md").read_text("utf-8")
+    rows = {
+        extra: brings.lower().split(", ")
+        for extra, brings in re.findall(r"^\| `(\w+)` \|.*\| (.*) \|$", page, re.MULTILINE)
+    }
+    extras = {
+        extra: [re.match(r"[\w-]+", requirement)[0] for requirement in requirements]
+        for extra, requirements in project["optional-dependencies"].items()
+    }
+    assert {extra: sorted(packages) for extra, packages in rows.items()} == extras
 
 
 def test_the_index_of_the_decisions_has_every_decision() -> None:
