@@ -22,7 +22,7 @@ def write_page() -> None:
         "",
         "## Equivalent",
         "",
-        "These leave what the code does as it is, so no test can notice them. `tools/mutants/equivalent.toml` has each:",
+        "These change nothing that a test could notice. `tools/mutants/equivalent.toml` has each:",
         "",
         "| reason | changes |",
         "|---|--:|",
