@@ -62,7 +62,7 @@ def _streams(entries: Sequence[Recorded]) -> Iterator[tuple[bool, list[_Piece]]]
         if entry.line is not None:
             streams["line", entry.direction].append(_Piece(index, (), is_base64=False, text=_escape(f"{entry.line}\n")))
             continue
-        message = cast("dict[str, Any]", entry.message) if isinstance(entry.message, dict) else dict[str, Any]()
+        message = _members(entry.message)
         if "method" in message:
             kind = (entry.direction, *_kind(message))
             if "id" in message:
@@ -79,15 +79,16 @@ def _streams(entries: Sequence[Recorded]) -> Iterator[tuple[bool, list[_Piece]]]
 
 def _kind(message: dict[str, Any]) -> tuple[object, ...]:
     """Return the method of a message, the ids in its params, and whether it appends to a text."""
-    method, params = message["method"], message.get("params")
-    update: object = cast("dict[str, Any]", params).get("update") if isinstance(params, dict) else None
-    ids: list[str] = []
-    for fields in (params, update):
-        if isinstance(fields, dict):
-            members = cast("dict[str, object]", fields).items()
-            ids += [f"{key}={value}" for key, value in members if key.endswith("Id") or key == "sessionUpdate"]
-    tag = str(cast("dict[str, Any]", update).get("sessionUpdate")) if isinstance(update, dict) else "_chunk"
-    return str(method), *ids, "id" not in message and tag.endswith("_chunk")
+    params = _members(message.get("params"))
+    update = _members(params.get("update"))
+    members = [*params.items(), *update.items()]
+    ids = [f"{key}={value}" for key, value in members if key.endswith("Id") or key == "sessionUpdate"]
+    is_chunk = not update or str(update.get("sessionUpdate")).endswith("_chunk")
+    return str(message["method"]), *ids, "id" not in message and is_chunk
+
+
+def _members(value: object) -> dict[str, Any]:
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
 
 
 def _texts(message: object) -> Iterator[tuple[_Path, str, bool]]:

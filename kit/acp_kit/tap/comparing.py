@@ -16,8 +16,8 @@ from typing import Any, cast
 
 from pydantic.alias_generators import to_camel
 
-from acp_bindings.v1_unstable import updates as updates_of_version_1
-from acp_bindings.v2_draft_unstable import updates as updates_of_version_2
+from acp_bindings.v1_unstable.updates import UPDATES as UPDATES_OF_VERSION_1
+from acp_bindings.v2_draft_unstable.updates import UPDATES as UPDATES_OF_VERSION_2
 from acp_kit.common.texts import join_texts
 from acp_kit.recording.file_format import Direction, Recorded
 from acp_kit.tap.summaries import members_of
@@ -27,7 +27,7 @@ _OPPOSITE: dict[Direction, Direction] = {"c2a": "a2c", "a2c": "c2a"}
 # Ids that agents and clients make up, and times.
 _IDS = {"sessionId", "optionId", "elicitationId"} | {
     to_camel(path.rpartition(".")[2])
-    for table in (updates_of_version_1.UPDATES, updates_of_version_2.UPDATES)
+    for table in (UPDATES_OF_VERSION_1, UPDATES_OF_VERSION_2)
     for path in (getattr(effect, "id", "") for effect in table.values())
     if path
 }
@@ -121,7 +121,7 @@ def _difference(value: Any, other: Any) -> tuple[str, Any, Any] | None:
     """Return the first difference in JSON: its path and both values."""
     unvisited: list[tuple[str, Any, Any]] = [("", value, other)]
     while unvisited:
-        path, one, two = unvisited.pop()
+        difference = path, one, two = unvisited.pop()
         if isinstance(one, dict) and isinstance(two, dict):
             fields, others = cast("dict[str, Any]", one), cast("dict[str, Any]", two)
             keys = [*fields, *(key for key in others if key not in fields)]
@@ -130,10 +130,11 @@ def _difference(value: Any, other: Any) -> tuple[str, Any, Any] | None:
                 for key in reversed(keys)
             ]
         elif isinstance(one, list) and isinstance(two, list):
-            pairs = [*zip_longest(cast("list[Any]", one), cast("list[Any]", two), fillvalue=_MISSING)]
-            unvisited += [(f"{path}[{index}]", *pair) for index, pair in reversed([*enumerate(pairs)])]
+            items, other_items = cast("list[Any]", one), cast("list[Any]", two)
+            pairs = [*enumerate(zip_longest(items, other_items, fillvalue=_MISSING))]
+            unvisited += [(f"{path}[{index}]", item, other_item) for index, (item, other_item) in reversed(pairs)]
         elif one != two or isinstance(one, bool) != isinstance(two, bool):
-            return path, one, two
+            return difference
     return None
 
 

@@ -45,7 +45,9 @@ def test_log_of_a_client(first: tuple[Any, Any], second: tuple[Any, Any], tmp_pa
     assert _log(tmp_path, first, second)[-1] == ("a2c", UPDATE)
 
 
-@pytest.mark.parametrize(("first", "second"), [(("in", INITIALIZE), ("out", UPDATE)), (("out", UPDATE), ("in", {}))])
+@pytest.mark.parametrize(
+    ("first", "second"), [(("in", INITIALIZE), ("out", UPDATE)), (("out", UPDATE), ("in", INITIALIZE))]
+)
 def test_log_of_an_agent(first: tuple[Any, Any], second: tuple[Any, Any], tmp_path: Path) -> None:
     log = _log(tmp_path, first, second)
     assert ("a2c", UPDATE) in log
