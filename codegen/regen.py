@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -42,39 +42,37 @@ def read_schema(raw: dict[str, Any], facts: str | None, table: Table | None = No
     fill_defaults(schema)
     schema.methods = read_methods(raw, read_messages(raw))
     schema.envelopes = find_envelopes(schema)
-    return attach_updates(attach_facts(schema, facts, table, checked=checked), facts, table) if facts else schema
+    return add_facts(schema, facts, table, checked=checked) if facts else schema
 
 
-def render(
-    schema_folder: Path,
-    *,
-    pinned: bool,
-    version: str = "",
-    listed: bool = True,
-    table: Table | None = None,
-    before: Mapping[str, Schema] | None = None,
-) -> dict[str, str]:
+def add_facts(schema: Schema, facts: str, table: Table | None = None, *, checked: bool = True) -> Schema:
+    """Return a schema with the facts of `methods.toml`. For the arguments, see `read_schema`."""
+    return attach_updates(attach_facts(schema, facts, table, checked=checked), facts, table)
+
+
+def render(schema_folder: Path, *, pinned: bool, version: str = "") -> dict[str, str]:
     """Return all generated files, formatted, by their paths in the package.
 
     Args:
         schema_folder: the folder of schemas.
         pinned: whether PINNED.json must list exactly these schemas, and `methods.toml` must fit them.
         version: the version of this package, which old names must outlive; by default that of pyproject.toml.
-        listed: whether `methods.toml` must list every method; if not, unlisted methods get a proposed entry.
-        table: the content of `methods.toml`; by default it is read from the file.
-        before: the schemas before an upgrade, by profile. New schemas must keep their names that `methods.toml` uses.
     """
-    sources = load(schema_folder, pinned=pinned)
+    schemas: list[tuple[Profile, Schema]] = []
+    for source in load(schema_folder, pinned=pinned):
+        with name_in_errors(source.profile):
+            schemas.append((source.profile, read_schema(source.schema, source.profile.facts)))
+    if pinned:
+        check_all_used(schemas, listed=True, before={})
+    return render_schemas(schemas, version)
+
+
+def render_schemas(schemas: list[tuple[Profile, Schema]], version: str = "") -> dict[str, str]:
+    """Return the files that `render` returns, from schemas with the facts of `methods.toml`."""
     renames = read_renames(RENAMES_TOML)
     if renames:
         check_not_due(renames, version or package_version())
-    files = emit_package([source.profile for source in sources])
-    schemas: list[tuple[Profile, Schema]] = []
-    for source in sources:
-        with name_in_errors(source.profile):
-            schemas.append((source.profile, read_schema(source.schema, source.profile.facts, table)))
-    if pinned:
-        check_all_used(schemas, listed=listed, before=before or {}, table=table)
+    files = emit_package([profile for profile, _ in schemas])
     for profile, schema in schemas:
         with name_in_errors(profile):
             emitted = emit_profile(profile, keep_old_names(schema, profile.name, renames))

@@ -33,7 +33,9 @@ _LAYERS = {
         {"options", "shielded_waits"},
         {"connection"},
         {"transports"},
-        {"connect", "plain_json", "versions"},
+        {"connect", "plain_json"},
+        {"versions"},
+        {"offers"},
     ),
     "acp_runtime.connection": (
         {"ids", "interfaces", "lifecycle", "limits", "login_methods", "on_frame", "places"},

@@ -26,6 +26,8 @@ Table: TypeAlias = dict[str, dict[str, dict[str, Any]]]
 SHARED = "properties"
 # The table with required lists that a peer may leave out.
 MAY_BE_MISSING = "may_be_missing"
+# The table about opening requests for newer versions.
+NEWER = "newer"
 # The table about places in messages.
 PLACES = "places"
 # The table about the kinds of updates of a session.
@@ -72,6 +74,15 @@ class Properties(TypedDict):
     client_info: Text
     lower: Literal["own", "refused"]
     batches: NotRequired[Literal["received"]]
+
+
+@with_config(extra="forbid")
+class Newer(TypedDict, total=False):
+    """How an agent of a version reads the opening request for a newer one."""
+
+    advertised: Annotated[list[Text], Field(min_length=2, max_length=2)]
+    without: dict[str, Any]
+    unknown_info: dict[str, Any]
 
 
 @with_config(extra="forbid")
@@ -162,6 +173,7 @@ class _Tables(TypedDict, total=False):
     """The tables of a version, or those that take precedence over them."""
 
     properties: Properties
+    newer: Newer
     may_be_missing: dict[Annotated[str, Field(pattern=r"^\w+\.\w+$")], Text]
     places: dict[str, PlaceEntry]
     updates: dict[str, Annotated[UpdateEntry, AfterValidator(_check_effect)]]
@@ -212,6 +224,13 @@ def find_shared_properties(facts: str, table: Table | None = None) -> dict[str, 
         if properties := table.get(name, {}).get(SHARED):
             return properties
     raise FileError("", f"{FILE} [{table_names(facts)[-1]}.{SHARED}]: The table is missing. Add it. {SEE_TOP_OF_FILE}")
+
+
+def find_newer(facts: str, table: Table | None = None) -> dict[str, Any]:
+    """Return how an agent of a profile reads the opening request for a newer version."""
+    table = table or _read_facts()
+    tables = [table.get(name, {}).get(NEWER, {}) for name in table_names(facts)]
+    return next(filter(None, tables), dict[str, Any]())
 
 
 def find_may_be_missing(facts: str, table: Table | None = None) -> dict[str, str]:

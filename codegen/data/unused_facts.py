@@ -8,18 +8,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from codegen.data.facts_file import (
     EFFECTS,
     FILE,
     MAY_BE_MISSING,
+    NEWER,
     NEXT,
     PLACES,
     SHARED,
     UPDATES,
     Table,
     find_may_be_missing,
+    find_newer,
     find_place_entries,
     find_update_entries,
     next_step_for_entry,
@@ -64,6 +66,7 @@ def check_all_used(
         others = [missing for other, missing in missing_in.items() if other.table == profile.table and other != profile]
         with name_in_errors(profile):
             _check_properties(profile, schema)
+            _check_newer(profile, schema, find_newer(profile.facts, table))
             _check_may_be_missing(schema, find_may_be_missing(profile.facts, table))
             same_version = [other for its, other in schemas if its.table == profile.table]
             _check_places(profile, schema, same_version)
@@ -207,6 +210,16 @@ def _check_properties(profile: Profile, schema: Schema) -> None:
                 f"{FILE} [{profile.table}.{SHARED}]: `{key}` is {wire!r}, but in {profile.file}, the messages that "
                 f"should have this property don't have it. {next_step_for_entry(profile.facts, SHARED)}",
             )
+
+
+def _check_newer(profile: Profile, schema: Schema, newer: Mapping[str, Any]) -> None:
+    """Check that what replaces a client's capabilities and its name fits the schema."""
+    fields = fields_by_wire(schema, ADVERTISED_IN["client"])
+    for key, part in (("without", "client_capabilities"), ("unknown_info", "client_info")):
+        field = fields.get(schema.properties[part])
+        if field and key in newer and not fits(schema, newer[key], field.type, strict=True):
+            place = f"{FILE} [{profile.table}.{NEWER}]: `{key}`"
+            raise FileError("", f"{place} does not fit {schema.properties[part]!r} in {profile.file}. {CORRECT}")
 
 
 def _check_may_be_missing(schema: Schema, names: Iterable[str]) -> None:

@@ -92,8 +92,8 @@ class Snapshot:
         return raw
 
 
-def read_side(where: str, repository: Path, table: Table | None = None) -> Side:
-    """Read a folder, or a git ref of a repository. `table` has the facts for a folder of schemas.
+def read_side(where: str, repository: Path) -> Side:
+    """Read a folder, or a git ref of a repository.
 
     Raises:
         SourceError: it is neither, or can't be read.
@@ -103,7 +103,7 @@ def read_side(where: str, repository: Path, table: Table | None = None) -> Side:
         resolved = folder.resolve()
         label = f"{resolved.relative_to(repository).as_posix()}/" if resolved.is_relative_to(repository) else where
         if not (folder / SCHEMA).is_dir():
-            return _read_folder(folder, label, table=table)
+            return _read_folder(folder, label)
         is_other_checkout = (folder / METHODS).is_file() and resolved != repository
         return _read_folder(folder / SCHEMA, label, folder if is_other_checkout else None)
     if where and folder.exists():
@@ -114,7 +114,7 @@ def read_side(where: str, repository: Path, table: Table | None = None) -> Side:
         return _read_folder(root / SCHEMA, where, root)
 
 
-def _read_folder(folder: Path, label: str, checkout: Path | None = None, table: Table | None = None) -> Side:
+def _read_folder(folder: Path, label: str, checkout: Path | None = None) -> Side:
     """Read a folder of schemas, with the facts and old names of a checkout, or of this codegen.
 
     A profile that the generator can't read is left out, with a note, unless it is the only one.
@@ -123,6 +123,7 @@ def _read_folder(folder: Path, label: str, checkout: Path | None = None, table: 
         if not find_files(folder):
             raise SourceError(f"{label} has no schema. Give a git ref, or a folder that contains {PLACES[0]}.")
         renames, notes = read_renames(RENAMES_TOML), list[str]()
+        table: Table | None = None
         if checkout:
             renames = parse_renames(_content(checkout / RENAMES))
             table, notes = _read_methods(checkout, label)

@@ -7,7 +7,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from codegen.data.facts_file import find_shared_properties
+from codegen.data.facts_file import find_newer, find_shared_properties
 from codegen.data.resolve import ADVERTISED_IN, fields_by_wire
 from codegen.emit.models import write_model_files
 from codegen.emit.rendering import Templates
@@ -33,7 +33,6 @@ def emit_package(profiles: list[Profile]) -> dict[str, str]:
     context: dict[str, Any] = {
         "header": f"# {GENERATED}",
         "profiles": profiles,
-        "protocol_versions": list(by_version),
         "combinations": [combination for combination in combinations if combination],
     }
     files = {"__init__.py": "package.py.jinja", "versions.py": "versions.py.jinja"}
@@ -51,6 +50,7 @@ def emit_profile(profile: Profile, schema: Schema) -> dict[str, str]:
         "imported": sorted(schema.definitions.keys() - schema.envelopes),  # ruff removes what isn't used
         "stubs": StubDocs(schema),
         "properties": properties,
+        "newer": find_newer(profile.facts),
         "attributes": {key: attribute_name(properties[key]) for key in ("session", "version")},
         "old_definitions": {old_name.old: (old_name.new, old_name.until) for old_name in schema.old_names},
     }

@@ -83,7 +83,7 @@ def _changes(schemas: Schemas) -> Changes:
     """Compare the schemas with the last commit, check its user code, and make the new texts of other files."""
     table = parse_facts(schemas.methods.encode("utf-8"), METHODS)
     base = read_side(COMMIT, REPOSITORY)
-    head = replace(read_side(str(schemas.head), REPOSITORY, table), label=f"{SCHEMA}/")
+    head = schemas.to_side()
     report = compare(replace(base, label=git.branch(REPOSITORY)), head)
     if not report.has_stable:
         raise SourceError(" ".join(report.notes))

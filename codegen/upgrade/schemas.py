@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from codegen.data.facts_file import FILE as METHODS, parse_facts
+from codegen.data.facts_file import FILE as METHODS, Table, parse_facts
+from codegen.data.renames import RENAMES_TOML, keep_old_names, read_renames
+from codegen.data.unused_facts import check_all_used
 from codegen.diff import git
-from codegen.diff.sources import ACCEPTED, Snapshot
+from codegen.diff.sources import ACCEPTED, Side, Snapshot
 from codegen.errors import FileError, SchemaError, SourceError
 from codegen.escaping import join_first
 from codegen.files import read_files, write_files
 from codegen.pinned.fetch import prepare_fetch, read_source
 from codegen.pinned.pins import PINS, load, read_pins
-from codegen.pinned.profiles import STABLE, name_in_errors
-from codegen.regen import read_schema, render
+from codegen.pinned.profiles import STABLE, Profile, name_in_errors
+from codegen.regen import add_facts, read_schema, render, render_schemas
 from codegen.toml import read_file
 from codegen.upgrade.changelog import PYPROJECT, read_version
 from codegen.upgrade.data_files import add_renamed_entries
@@ -37,6 +39,7 @@ class Schemas:
         head: the folder of the new schemas, which are not yet in the repository.
         source: where the new schemas are from.
         lines: a line for each file of a schema, which says how it changes.
+        profiles: the new schemas by profile, with facts.
         package: the generated package.
         methods: the text of `methods.toml`, with copies of entries for renamed methods.
         held: a sentence for each profile that keeps its old schema, with the reason.
@@ -47,6 +50,7 @@ class Schemas:
     head: Path
     source: str
     lines: list[str]
+    profiles: dict[Profile, Snapshot]
     package: dict[str, str]
     methods: str
     held: list[str]
@@ -68,6 +72,16 @@ class Schemas:
         old, new = (_without(read_files(folder), PINS, ACCEPTED) for folder in (self.base, self.head))
         return old == new
 
+    def to_side(self) -> Side:
+        """Return the new schemas as a side of a comparison."""
+        renames = read_renames(RENAMES_TOML)
+        profiles = {
+            profile.name: replace(snapshot, schema=keep_old_names(snapshot.schema, profile.name, renames))
+            for profile, snapshot in self.profiles.items()
+        }
+        accepted = read_files(self.head).get(ACCEPTED, b"")
+        return Side(f"{SCHEMA}/", next(iter(self.profiles)).version, profiles, accepted)
+
 
 def fetch_schemas(source: str, repository: Path, temporary: Path) -> Schemas:
     """Generate the package from the schemas of a source. The schemas of both sides are written to a temporary folder.
@@ -84,15 +98,18 @@ def fetch_schemas(source: str, repository: Path, temporary: Path) -> Schemas:
     base = temporary / "base" / SCHEMA
     version = read_version(git.show(COMMIT, repository, PYPROJECT))
     text = read_file(repository / METHODS, METHODS).decode("utf-8")
+    before = _by_name(_read(base))
     release, held = read_source(source), dict[str, str]()
     while True:  # until every profile can be read, or keeps its old schema
         fetched = prepare_fetch(release, base)
         head = temporary / f"head-{len(held)}" / SCHEMA
         write_files(head, _without(fetched.files, ACCEPTED))
         try:
-            before = _read(base)
-            methods = add_renamed_entries(text, before, _read(head))
-            package = _render(base, before, head, version, methods)
+            read = _read(head)
+            methods = add_renamed_entries(text, before, _by_name(read))
+            table = parse_facts(methods.encode("utf-8"), METHODS)
+            profiles = {profile: _attach_facts(profile, snapshot, table) for profile, snapshot in read.items()}
+            package = _render(base, before, profiles, table, version)
             break
         except SchemaError as error:
             if error.profile in ("", STABLE, *held):
@@ -103,30 +120,39 @@ def fetch_schemas(source: str, repository: Path, temporary: Path) -> Schemas:
         names = join_first(changed, _MAX_NAMES)
         raise SourceError(f"Files have uncommitted changes: {names}. Commit or stash them, then upgrade again.")
     reasons = [_HELD.format(*item) for item in held.items()]
-    schemas = Schemas(base, head, fetched.source, fetched.lines, package, methods, reasons, version)
+    schemas = Schemas(base, head, fetched.source, fetched.lines, profiles, package, methods, reasons, version)
     _keep_accepted(schemas, repository)
     return schemas
 
 
-def _read(folder: Path) -> dict[str, Snapshot]:
-    """Return the pinned schemas of a folder, by profile, without facts."""
-    snapshots: dict[str, Snapshot] = {}
+def _read(folder: Path) -> dict[Profile, Snapshot]:
+    """Return the pinned schemas of a folder, without facts."""
+    snapshots: dict[Profile, Snapshot] = {}
     for pinned in load(folder, pinned=True):
         with name_in_errors(pinned.profile):
-            snapshots[pinned.profile.name] = Snapshot(
-                pinned.profile.file, pinned.schema, read_schema(pinned.schema, None)
-            )
+            schema = read_schema(pinned.schema, None)
+            snapshots[pinned.profile] = Snapshot(pinned.profile.file, pinned.schema, schema)
     return snapshots
 
 
-def _render(base: Path, before: dict[str, Snapshot], head: Path, version: str, methods: str) -> dict[str, str]:
+def _by_name(snapshots: dict[Profile, Snapshot]) -> dict[str, Snapshot]:
+    return {profile.name: snapshot for profile, snapshot in snapshots.items()}
+
+
+def _attach_facts(profile: Profile, snapshot: Snapshot, table: Table) -> Snapshot:
+    with name_in_errors(profile):
+        return replace(snapshot, schema=add_facts(snapshot.schema, profile.facts, table))
+
+
+def _render(
+    base: Path, before: dict[str, Snapshot], profiles: dict[Profile, Snapshot], table: Table, version: str
+) -> dict[str, str]:
     """Generate the package from the new schemas."""
-    table, schemas = (
-        parse_facts(methods.encode("utf-8"), METHODS),
-        {name: snapshot.schema for name, snapshot in before.items()},
-    )
+    old = {name: snapshot.schema for name, snapshot in before.items()}
+    schemas = [(profile, snapshot.schema) for profile, snapshot in profiles.items()]
     try:
-        return render(head, pinned=True, version=version, listed=False, table=table, before=schemas)
+        check_all_used(schemas, listed=False, before=old, table=table)
+        return render_schemas(schemas, version)
     except FileError as error:
         with suppress(SchemaError):
             # If the old schemas can be rendered, a file of codegen names something that the new ones no longer have.

@@ -3,25 +3,17 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from functools import partial
-from importlib import import_module
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
-from acp_runtime import versions
-from acp_runtime.connect import on_stdio
-from acp_runtime.errors import (
-    InvalidParams,
-    InvalidRequest,
-    InvalidResponse,
-    ProtocolVersionMismatch,
-    UnsupportedProtocolVersion,
-)
-from acp_runtime.models.json_values import as_object
+from acp_runtime import offers, versions
 from acp_runtime.options import DEFAULT_OPTIONS, Options
-from acp_runtime.transports.transport import Transport, TransportEnd
+from acp_runtime.stubs.lazy import profile_names
+from acp_runtime.transports.transport import Transport
+
+_PACKAGE = __name__.rpartition(".")[0]
 
 if TYPE_CHECKING:
     from .v1.agent import Agent as V1Agent, RemoteAgent as V1RemoteAgent
@@ -45,37 +37,15 @@ if TYPE_CHECKING:
         Callable[[V2DraftUnstableRemoteAgent], Awaitable[object]],
     ]
 else:
-    _NAMES = {
-        "V1Agent": ("v1", "Agent"),
-        "V1RemoteAgent": ("v1", "RemoteAgent"),
-        "V1Client": ("v1", "Client"),
-        "V1RemoteClient": ("v1", "RemoteClient"),
-        "V1UnstableAgent": ("v1_unstable", "Agent"),
-        "V1UnstableRemoteAgent": ("v1_unstable", "RemoteAgent"),
-        "V1UnstableClient": ("v1_unstable", "Client"),
-        "V1UnstableRemoteClient": ("v1_unstable", "RemoteClient"),
-        "V2DraftAgent": ("v2_draft", "Agent"),
-        "V2DraftRemoteAgent": ("v2_draft", "RemoteAgent"),
-        "V2DraftClient": ("v2_draft", "Client"),
-        "V2DraftRemoteClient": ("v2_draft", "RemoteClient"),
-        "V2DraftUnstableAgent": ("v2_draft_unstable", "Agent"),
-        "V2DraftUnstableRemoteAgent": ("v2_draft_unstable", "RemoteAgent"),
-        "V2DraftUnstableClient": ("v2_draft_unstable", "Client"),
-        "V2DraftUnstableRemoteClient": ("v2_draft_unstable", "RemoteClient"),
-    }
-
-    def __getattr__(name: str) -> Any:
-        """Return a name in an annotation, for tools that evaluate them, such as beartype."""
-        if name.endswith("Offer"):
-            return tuple[Any, Any]
-        if name not in _NAMES:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        profile, name = _NAMES[name]
-        return getattr(import_module(f"{__package__}.{profile}"), name)
-
-
-# Errors with which agents answer an `initialize` of a newer version.
-_OLDER = (InvalidParams, InvalidRequest, InvalidResponse, ProtocolVersionMismatch, UnsupportedProtocolVersion)
+    __getattr__ = profile_names(
+        _PACKAGE,
+        {
+            "V1": "v1",
+            "V1Unstable": "v1_unstable",
+            "V2Draft": "v2_draft",
+            "V2DraftUnstable": "v2_draft_unstable",
+        },
+    )
 
 
 async def serve_stdio(
@@ -100,13 +70,16 @@ async def serve_stdio(
     Raises:
         TypeError: No profile is given, or two of the same version of the protocol.
     """
-    served = _served(
-        v1=v1,
-        v1_unstable=v1_unstable,
-        v2_draft=v2_draft,
-        v2_draft_unstable=v2_draft_unstable,
+    await versions.serve_stdio(
+        _PACKAGE,
+        {
+            "v1": v1,
+            "v1_unstable": v1_unstable,
+            "v2_draft": v2_draft,
+            "v2_draft_unstable": v2_draft_unstable,
+        },
+        options,
     )
-    await on_stdio(lambda reader, writer: versions.serve(served, reader, writer, options))
 
 
 async def serve(
@@ -131,14 +104,17 @@ async def serve(
     Raises:
         TypeError: No profile is given, or two of the same version of the protocol.
     """
-    served = _served(
-        v1=v1,
-        v1_unstable=v1_unstable,
-        v2_draft=v2_draft,
-        v2_draft_unstable=v2_draft_unstable,
+    await versions.serve(
+        _PACKAGE,
+        {
+            "v1": v1,
+            "v1_unstable": v1_unstable,
+            "v2_draft": v2_draft,
+            "v2_draft_unstable": v2_draft_unstable,
+        },
+        transport,
+        options,
     )
-    async with TransportEnd(transport, options.flush_deadline) as end:
-        await versions.serve(served, end, end, options)
 
 
 @overload
@@ -278,16 +254,20 @@ def spawn_agent(
         TypeError: No profile is given, or two of the same version of the protocol.
         OSError: The command can't be started.
     """
-    return _connected(
-        _load_profiles(
-            v1=v1,
-            v1_unstable=v1_unstable,
-            v2_draft=v2_draft,
-            v2_draft_unstable=v2_draft_unstable,
-        ),
-        lambda profile, client: profile.spawn_agent(
-            client, command, *args, cwd=cwd, env=env, inherit_env=inherit_env, options=options
-        ),
+    return offers.spawn_agent(
+        _PACKAGE,
+        {
+            "v1": v1,
+            "v1_unstable": v1_unstable,
+            "v2_draft": v2_draft,
+            "v2_draft_unstable": v2_draft_unstable,
+        },
+        command,
+        *args,
+        cwd=cwd,
+        env=env,
+        inherit_env=inherit_env,
+        options=options,
     )
 
 
@@ -392,85 +372,14 @@ def connect(
     Raises:
         TypeError: No profile is given, or two of the same version of the protocol.
     """
-
-    @asynccontextmanager
-    async def opened(profile: Any, client: Any) -> AsyncGenerator[Any]:
-        async with profile.connect(client, await open_transport(), options=options) as agent:
-            yield agent
-
-    return _connected(
-        _load_profiles(
-            v1=v1,
-            v1_unstable=v1_unstable,
-            v2_draft=v2_draft,
-            v2_draft_unstable=v2_draft_unstable,
-        ),
-        opened,
+    return offers.connect(
+        _PACKAGE,
+        {
+            "v1": v1,
+            "v1_unstable": v1_unstable,
+            "v2_draft": v2_draft,
+            "v2_draft_unstable": v2_draft_unstable,
+        },
+        open_transport,
+        options,
     )
-
-
-@asynccontextmanager
-async def _connected(
-    offers: list[tuple[Any, Any]], connect: Callable[[Any, Any], AbstractAsyncContextManager[Any]]
-) -> AsyncGenerator[Any]:
-    for profile, (client, initialize) in reversed(offers):
-        async with connect(profile, client) as agent:
-            try:
-                await initialize(agent)
-            except _OLDER:
-                if profile is offers[0][0]:
-                    raise
-                continue
-            yield agent
-            return
-
-
-def _load_profiles(**arguments: Any) -> list[tuple[Any, Any]]:
-    """Return the profiles with an argument, the lowest version first, and their arguments."""
-    profiles = [
-        (import_module(f"{__package__}.{name}"), argument)
-        for name, argument in arguments.items()
-        if argument is not None
-    ]
-    if not profiles or len({profile.PROTOCOL_VERSION for profile, _ in profiles}) < len(profiles):
-        raise TypeError(f"Give at least one of {', '.join(arguments)}, but only one for each version of the protocol.")
-    return profiles
-
-
-def _served(**factories: Any) -> list[versions.Served]:
-    """Return the side, the factory and the adapter for the params of `initialize` of each profile with a factory."""
-    return [
-        (
-            import_module(f"{profile.__name__}.connecting").AGENT_SIDE,
-            factory,
-            partial(_ADAPT[profile.PROTOCOL_VERSION], profile),
-        )
-        for profile, factory in _load_profiles(**factories)
-    ]
-
-
-def _for_version_1(profile: Any, params: dict[str, Any]) -> dict[str, Any]:
-    """Rename the properties of version 2 in `initialize`. Its clients have no files and terminals for agents."""
-    adapted = {name: value for name, value in params.items() if name not in ("capabilities", "info")}
-    if "capabilities" in params or "info" in params:
-        none = {"fs": {"readTextFile": False, "writeTextFile": False}, "terminal": False}
-        adapted.setdefault("clientCapabilities", {**(as_object(params.get("capabilities")) or {}), **none})
-    if "info" in params:
-        adapted.setdefault("clientInfo", params["info"])
-    return {**adapted, "protocolVersion": 1}
-
-
-def _for_version_2(profile: Any, params: dict[str, Any]) -> dict[str, Any]:
-    """Replace `info` if a later version has none or another one, because version 2 requires it."""
-    info = params.get("info")
-    try:
-        profile.Implementation.model_validate(info)
-    except ValueError:
-        info = {"name": "unknown", "version": "unknown"}
-    return {**params, "info": info, "protocolVersion": 2}
-
-
-_ADAPT: dict[int, Callable[[Any, dict[str, Any]], dict[str, Any]]] = {
-    1: _for_version_1,
-    2: _for_version_2,
-}

@@ -100,6 +100,10 @@ PROFILE: Final = Profile(
     },
     refuses_lower=False,
     batches=False,
+    newer={
+        "advertised": ["capabilities", "info"],
+        "without": {"fs": {"readTextFile": False, "writeTextFile": False}, "terminal": False},
+    },
 )
 
 FS_WRITE_TEXT_FILE: Final["Request[WriteTextFileRequest, WriteTextFileResponse]"] = Request(

@@ -86,6 +86,7 @@ PROFILE: Final = Profile(
     },
     refuses_lower=True,
     batches=True,
+    newer={"unknown_info": {"name": "unknown", "version": "unknown"}},
 )
 
 SESSION_REQUEST_PERMISSION: Final["Request[RequestPermissionRequest, RequestPermissionResponse]"] = Request(

@@ -44,6 +44,27 @@ def lazy_exports(package: str, homes: Mapping[str, Sequence[str]], rest: str = "
     return load
 
 
+def profile_names(package: str, profiles: Mapping[str, str]) -> Load:
+    """Return a module `__getattr__` (PEP 562) with the names that annotations use for the stubs of several profiles.
+
+    Tools that evaluate annotations, such as beartype, need them.
+
+    Args:
+        package: the package with the profiles.
+        profiles: the names of profiles, by what the names in annotations begin with: `V1` for `V1RemoteAgent`.
+    """
+
+    def load(name: str) -> Any:
+        for stub in ("RemoteAgent", "RemoteClient", "Agent", "Client"):
+            if (profile := profiles.get(name.removesuffix(stub))) and name.endswith(stub):
+                return getattr(import_module(f"{package}.{profile}"), stub)
+        if name.removesuffix("Offer") in profiles and name.endswith("Offer"):
+            return tuple[Any, Any]
+        raise AttributeError(f"module {f'{package}.versions'!r} has no attribute {name!r}")
+
+    return load
+
+
 def old_names(module: str, names: Mapping[str, tuple[str, str]], load: Load | None = None) -> Load:
     """Return a module `__getattr__` (PEP 562) that makes old names of a module aliases, which warn.
 

@@ -6,11 +6,11 @@ model.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from importlib import import_module
 from types import ModuleType
-from typing import Any, Generic, Literal, NamedTuple, TypeAlias, TypeVar, dataclass_transform
+from typing import Any, Generic, Literal, NamedTuple, TypeAlias, TypedDict, TypeVar, dataclass_transform
 
 from acp_runtime.stubs.facts import PlaceFact
 
@@ -43,6 +43,21 @@ class _Facts:
         vars(self).update(facts)
 
 
+class Newer(TypedDict, total=False):
+    """How an agent reads the opening request of a client that asks for a newer version.
+
+    Attributes:
+        advertised: the properties there with the client's capabilities, and with its name and version, unless they are
+            those of the profile.
+        without: the capabilities that clients of newer versions never have.
+        unknown_info: the name and version of a client if the profile can't read them.
+    """
+
+    advertised: Sequence[str]
+    without: Mapping[str, Any]
+    unknown_info: Mapping[str, Any]
+
+
 class Profile(_Facts):
     """One version and stability of ACP, which has a package of generated code.
 
@@ -55,6 +70,7 @@ class Profile(_Facts):
         version: that property.
         advertised: the properties of these messages with a role's capabilities, and with its name and version.
         refuses_lower: whether an agent refuses a lower version instead of answering with its own.
+        newer: how an agent reads the opening request of a newer version.
         batches: whether messages may come in arrays (JSON-RPC 2.0 section 6).
     """
 
@@ -66,6 +82,7 @@ class Profile(_Facts):
     version_attribute: str
     advertised: Mapping[Role, tuple[str, str]]
     refuses_lower: bool
+    newer: Newer
     batches: bool = False
 
     @cached_property

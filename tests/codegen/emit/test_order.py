@@ -69,6 +69,20 @@ def test_a_property_that_hides_a_name_in_such_annotations_is_refused(generate: G
     assert "v1/schema.json#/$defs/Tree: There is no rule for the property `list`" in str(error.value)
 
 
+def test_modules_import_what_the_annotations_given_as_text_name(generate: Generate) -> None:
+    package = generate(
+        {
+            "Role": STRING,  # of another topic
+            "HiddenList": model(list=array("Role")),
+            "LimitedList": model(roles={**array("Role"), "minItems": 1}),
+            "Recursive": model(parts={"type": "array", "items": {"anyOf": [ref("Recursive"), ref("Role")]}}),
+        }
+    )
+    assert package.HiddenList(list=["a"]).list == ["a"]
+    assert package.LimitedList(roles=["a"]).roles == ["a"]
+    assert package.Recursive(parts=["a", package.Recursive(parts=["b"])]).parts[1].parts == ["b"]
+
+
 LEADING_BACK: list[Schema] = [
     {"A": array("A")},
     {"A": array("B"), "B": array("A")},

@@ -257,6 +257,24 @@ MISTAKES: dict[str, tuple[str, str, str, str]] = {
         PROPERTIES,
         "`version` is 'version', but in v1/schema.json, the messages that should have",
     ),
+    "capabilities that don't exist": (
+        "without = {}",
+        "without = { open = false }",
+        "codegen/methods.toml [v1.newer]: `without`",
+        "does not fit 'clientCapabilities' in v1/schema.json",
+    ),
+    "a client without a name": (
+        'unknown_info = { name = "unknown" }',
+        "unknown_info = {}",
+        "codegen/methods.toml [v1.newer]: `unknown_info`",
+        "does not fit 'clientInfo' in v1/schema.json",
+    ),
+    "one property of newer versions": (
+        '["capabilities", "info"]',
+        '["capabilities"]',
+        "newer/advertised: ",
+        "at least 2 items",
+    ),
     "a list that doesn't exist": (
         '"Http.headers"',
         '"Http.header"',

@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 from codegen.__main__ import SCHEMA
-from codegen.data.facts_file import MAY_BE_MISSING, METHODS_TOML, PLACES, SHARED, find_place_entries
+from codegen.data.facts_file import MAY_BE_MISSING, METHODS_TOML, NEWER, PLACES, SHARED, find_place_entries
 from codegen.data.resolve import attach_place_facts
 from codegen.regen import read_schema
 
 PROFILES = {"v1": ("v1", "v1_unstable"), "v2": ("v2_draft", "v2_draft_unstable")}
 FILE: dict[str, Any] = tomllib.loads(METHODS_TOML.read_text("utf-8"))
 TABLE: dict[str, Any] = {
-    version: {side: entries for side, entries in tables.items() if side not in (SHARED, MAY_BE_MISSING, PLACES)}
+    version: {side: entries for side, entries in tables.items() if side not in (SHARED, NEWER, MAY_BE_MISSING, PLACES)}
     for version, tables in FILE.items()
 }
 

@@ -28,6 +28,11 @@ lower = "own"
 FACTS = (
     PROPERTIES
     + """
+[v1.newer]
+advertised = ["capabilities", "info"]
+without = {}
+unknown_info = { name = "unknown" }
+
 [v1.may_be_missing]
 "Http.headers" = "https://example.com/servers"
 
@@ -61,11 +66,12 @@ NEW = model(
 SCHEMA: Schema = acp_schema(
     {
         "Capabilities": model(close={"type": "boolean"}),
+        "Info": model(["name"], name=STRING),
         "Reason": {"oneOf": [{"type": "string", "const": word} for word in ("end_turn", "cancelled")]},
         "Http": model(["headers"], url=STRING, headers={"type": "array", "items": STRING}),
         "Server": {"anyOf": [tagged("type", "http", "Http"), tagged("type", "sse", "Http")]},
         **initialize(
-            {"clientCapabilities": ref("Capabilities"), "clientInfo": STRING},
+            {"clientCapabilities": ref("Capabilities"), "clientInfo": ref("Info")},
             {"agentCapabilities": ref("Capabilities"), "agentInfo": STRING},
         ),
         **request("session/new", "New", NEW, ID),

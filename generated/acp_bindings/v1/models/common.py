@@ -4,13 +4,6 @@
 Identifiers and other small types that several topics use.
 """
 
-from typing import Annotated, Any, Literal, TypeAlias
-
-from acp_runtime.models.absent import absent
-from acp_runtime.models.markers import DefaultOnError
-from acp_runtime.models.model import Model
-from acp_runtime.models.scalars import Int64
-
 __all__ = [
     "EnvVariable",
     "MessageId",
@@ -20,6 +13,13 @@ __all__ = [
     "TerminalId",
     "ToolCallId",
 ]
+
+from typing import Annotated, Any, Literal, TypeAlias
+
+from acp_runtime.models.absent import absent
+from acp_runtime.models.markers import DefaultOnError
+from acp_runtime.models.model import Model
+from acp_runtime.models.scalars import Int64
 
 RequestId: TypeAlias = Int64 | str | None
 """JSON RPC Request Id

@@ -4,16 +4,6 @@
 The blocks that prompts, messages and the output of tools consist of.
 """
 
-from typing import Annotated, Any, Literal, TypeAlias
-
-from acp_runtime.models.absent import absent
-from acp_runtime.models.markers import DefaultOnError, SkipInvalidItems
-from acp_runtime.models.model import Model, tag
-from acp_runtime.models.scalars import Double, Int64
-from acp_runtime.models.unions import ByTag, FirstMatch
-
-from .common import Role
-
 __all__ = [
     "Annotations",
     "AudioContent",
@@ -31,6 +21,16 @@ __all__ = [
     "TextContent",
     "TextResourceContents",
 ]
+
+from typing import Annotated, Any, Literal, TypeAlias
+
+from acp_runtime.models.absent import absent
+from acp_runtime.models.markers import DefaultOnError, SkipInvalidItems
+from acp_runtime.models.model import Model, tag
+from acp_runtime.models.scalars import Double, Int64
+from acp_runtime.models.unions import ByTag, FirstMatch
+
+from .common import Role
 
 
 class Annotations(Model):

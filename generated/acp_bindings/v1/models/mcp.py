@@ -4,6 +4,14 @@
 The MCP servers that a client passes to an agent, and messages to and from them.
 """
 
+__all__ = [
+    "HttpHeader",
+    "McpServer",
+    "McpServerHttp",
+    "McpServerSse",
+    "McpServerStdio",
+]
+
 from typing import Annotated, Any, Literal, TypeAlias
 
 from acp_runtime.models.absent import absent
@@ -12,14 +20,6 @@ from acp_runtime.models.model import Model, tag
 from acp_runtime.models.unions import ByTag
 
 from .common import EnvVariable
-
-__all__ = [
-    "HttpHeader",
-    "McpServer",
-    "McpServerHttp",
-    "McpServerSse",
-    "McpServerStdio",
-]
 
 
 class HttpHeader(Model):

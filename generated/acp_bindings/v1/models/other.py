@@ -4,13 +4,13 @@
 The params and results of extension methods, and types that belong to no topic.
 """
 
-from typing import Any, TypeAlias
-
 __all__ = [
     "ExtNotification",
     "ExtRequest",
     "ExtResponse",
 ]
+
+from typing import Any, TypeAlias
 
 ExtRequest: TypeAlias = Any
 """Allows for sending an arbitrary request that is not part of the ACP spec.

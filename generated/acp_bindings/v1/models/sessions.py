@@ -4,17 +4,6 @@
 Sessions from the first message to the last: new ones and stored ones, and prompts.
 """
 
-from typing import Annotated, Any, Literal, TypeAlias
-
-from acp_runtime.models.absent import absent
-from acp_runtime.models.markers import DefaultOnError, DefaultOnNull, EmptyOnError, EmptyOnNull, SkipInvalidItems
-from acp_runtime.models.model import Model
-
-from .common import SessionId
-from .content import ContentBlock
-from .mcp import McpServer
-from .settings import SessionConfigOption, SessionModeState
-
 __all__ = [
     "CancelNotification",
     "CloseSessionRequest",
@@ -34,6 +23,17 @@ __all__ = [
     "SessionInfo",
     "StopReason",
 ]
+
+from typing import Annotated, Any, Literal, TypeAlias
+
+from acp_runtime.models.absent import absent
+from acp_runtime.models.markers import DefaultOnError, DefaultOnNull, EmptyOnError, EmptyOnNull, SkipInvalidItems
+from acp_runtime.models.model import Model
+
+from .common import SessionId
+from .content import ContentBlock
+from .mcp import McpServer
+from .settings import SessionConfigOption, SessionModeState
 
 
 class NewSessionResponse(Model):

@@ -4,15 +4,6 @@
 The settings of a session that the user can change.
 """
 
-from typing import Annotated, Any, Literal, TypeAlias
-
-from acp_runtime.models.absent import absent
-from acp_runtime.models.markers import DefaultOnError, EmptyOnError, SkipInvalidItems
-from acp_runtime.models.model import Model, tag
-from acp_runtime.models.unions import ByTag, FirstMatch
-
-from .common import SessionId
-
 __all__ = [
     "ConfigOptionUpdate",
     "CurrentModeUpdate",
@@ -38,6 +29,15 @@ __all__ = [
     "SetSessionModeRequest",
     "SetSessionModeResponse",
 ]
+
+from typing import Annotated, Any, Literal, TypeAlias
+
+from acp_runtime.models.absent import absent
+from acp_runtime.models.markers import DefaultOnError, EmptyOnError, SkipInvalidItems
+from acp_runtime.models.model import Model, tag
+from acp_runtime.models.unions import ByTag, FirstMatch
+
+from .common import SessionId
 
 SessionModeId: TypeAlias = str
 """Unique identifier for a Session Mode."""

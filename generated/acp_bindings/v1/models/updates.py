@@ -4,20 +4,6 @@
 What an agent reports while it works: messages, plans, commands, usage.
 """
 
-from typing import Annotated, Any, Literal, TypeAlias
-
-from acp_runtime.models.absent import absent
-from acp_runtime.models.markers import DefaultOnError, EmptyOnError, SkipInvalidItems
-from acp_runtime.models.model import Model, tag
-from acp_runtime.models.scalars import Double, Uint64
-from acp_runtime.models.unions import ByTag
-from pydantic import Field
-
-from .common import MessageId, SessionId
-from .content import ContentBlock
-from .settings import ConfigOptionUpdate, CurrentModeUpdate
-from .tool_calls import ToolCall, ToolCallUpdate
-
 __all__ = [
     "AvailableCommand",
     "AvailableCommandInput",
@@ -54,6 +40,20 @@ __all__ = [
     "UnstructuredCommandInput",
     "UsageUpdate",
 ]
+
+from typing import Annotated, Any, Literal, TypeAlias
+
+from acp_runtime.models.absent import absent
+from acp_runtime.models.markers import DefaultOnError, EmptyOnError, SkipInvalidItems
+from acp_runtime.models.model import Model, tag
+from acp_runtime.models.scalars import Double, Uint64
+from acp_runtime.models.unions import ByTag
+from pydantic import Field
+
+from .common import MessageId, SessionId
+from .content import ContentBlock
+from .settings import ConfigOptionUpdate, CurrentModeUpdate
+from .tool_calls import ToolCall, ToolCallUpdate
 
 
 class ContentChunk(Model):

@@ -4,16 +4,6 @@
 What agents and clients tell each other about themselves, how users log in, and how requests fail.
 """
 
-from typing import Annotated, Any, Literal, TypeAlias
-
-from acp_runtime.models.absent import absent
-from acp_runtime.models.markers import DefaultOnError, DefaultOnNull, EmptyOnError, SkipInvalidItems
-from acp_runtime.models.model import Model, tag
-from acp_runtime.models.scalars import Int32, Integer, Uint16
-from acp_runtime.models.unions import ByTag
-
-from .common import RequestId
-
 __all__ = [
     "AgentAuthCapabilities",
     "AgentCapabilities",
@@ -84,6 +74,16 @@ __all__ = [
     "SetProviderResponse",
     "SubagentCapabilities",
 ]
+
+from typing import Annotated, Any, Literal, TypeAlias
+
+from acp_runtime.models.absent import absent
+from acp_runtime.models.markers import DefaultOnError, DefaultOnNull, EmptyOnError, SkipInvalidItems
+from acp_runtime.models.model import Model, tag
+from acp_runtime.models.scalars import Int32, Integer, Uint16
+from acp_runtime.models.unions import ByTag
+
+from .common import RequestId
 
 ProtocolVersion: TypeAlias = Annotated[Uint16, Integer(0, 65535)]
 """Protocol version identifier.

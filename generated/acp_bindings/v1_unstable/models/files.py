@@ -4,6 +4,13 @@
 Text files that the agent reads and writes through the client.
 """
 
+__all__ = [
+    "ReadTextFileRequest",
+    "ReadTextFileResponse",
+    "WriteTextFileRequest",
+    "WriteTextFileResponse",
+]
+
 from typing import Annotated, Any
 
 from acp_runtime.models.absent import absent
@@ -12,13 +19,6 @@ from acp_runtime.models.model import Model
 from acp_runtime.models.scalars import Uint32
 
 from .common import SessionId
-
-__all__ = [
-    "ReadTextFileRequest",
-    "ReadTextFileResponse",
-    "WriteTextFileRequest",
-    "WriteTextFileResponse",
-]
 
 
 class WriteTextFileRequest(Model):

@@ -4,18 +4,6 @@
 Sessions from the first message to the last: new ones and stored ones, and prompts.
 """
 
-from typing import Annotated, Any, Literal, TypeAlias
-
-from acp_runtime.models.absent import absent
-from acp_runtime.models.markers import DefaultOnError, DefaultOnNull, EmptyOnError, EmptyOnNull, SkipInvalidItems
-from acp_runtime.models.model import Model
-
-from .common import SessionId
-from .content import ContentBlock
-from .mcp import McpServer
-from .settings import SessionConfigOption, SessionModeState
-from .updates import Usage
-
 __all__ = [
     "ArchiveSessionRequest",
     "ArchiveSessionResponse",
@@ -49,6 +37,18 @@ __all__ = [
     "UnarchiveSessionRequest",
     "UnarchiveSessionResponse",
 ]
+
+from typing import Annotated, Any, Literal, TypeAlias
+
+from acp_runtime.models.absent import absent
+from acp_runtime.models.markers import DefaultOnError, DefaultOnNull, EmptyOnError, EmptyOnNull, SkipInvalidItems
+from acp_runtime.models.model import Model
+
+from .common import SessionId
+from .content import ContentBlock
+from .mcp import McpServer
+from .settings import SessionConfigOption, SessionModeState
+from .updates import Usage
 
 
 class NewSessionResponse(Model):

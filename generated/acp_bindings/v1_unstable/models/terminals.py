@@ -4,15 +4,6 @@
 Commands that run in a terminal, and their output.
 """
 
-from typing import Annotated, Any
-
-from acp_runtime.models.absent import absent
-from acp_runtime.models.markers import DefaultOnError, DefaultOnNull
-from acp_runtime.models.model import Model
-from acp_runtime.models.scalars import Uint32, Uint64
-
-from .common import EnvVariable, SessionId, TerminalId
-
 __all__ = [
     "CreateTerminalRequest",
     "CreateTerminalResponse",
@@ -26,6 +17,15 @@ __all__ = [
     "WaitForTerminalExitRequest",
     "WaitForTerminalExitResponse",
 ]
+
+from typing import Annotated, Any
+
+from acp_runtime.models.absent import absent
+from acp_runtime.models.markers import DefaultOnError, DefaultOnNull
+from acp_runtime.models.model import Model
+from acp_runtime.models.scalars import Uint32, Uint64
+
+from .common import EnvVariable, SessionId, TerminalId
 
 
 class CreateTerminalRequest(Model):

@@ -4,17 +4,6 @@
 What an agent reports about its tools, and what it asks permission for.
 """
 
-from typing import Annotated, Any, Literal, TypeAlias
-
-from acp_runtime.models.absent import absent
-from acp_runtime.models.markers import DefaultOnError, NotNull, SkipInvalidItems
-from acp_runtime.models.model import Model, tag
-from acp_runtime.models.scalars import Uint32
-from acp_runtime.models.unions import ByTag
-
-from .common import SessionId, TerminalId, ToolCallId
-from .content import ContentBlock
-
 __all__ = [
     "Content",
     "Diff",
@@ -38,6 +27,17 @@ __all__ = [
     "ToolCallUpdate",
     "ToolKind",
 ]
+
+from typing import Annotated, Any, Literal, TypeAlias
+
+from acp_runtime.models.absent import absent
+from acp_runtime.models.markers import DefaultOnError, NotNull, SkipInvalidItems
+from acp_runtime.models.model import Model, tag
+from acp_runtime.models.scalars import Uint32
+from acp_runtime.models.unions import ByTag
+
+from .common import SessionId, TerminalId, ToolCallId
+from .content import ContentBlock
 
 ToolKind: TypeAlias = Literal[
     "read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode", "other"

@@ -4,21 +4,6 @@
 What an agent reports while it works: messages, plans, commands, usage.
 """
 
-from typing import Annotated, Any, Literal, TypeAlias
-
-from acp_runtime.models.absent import absent
-from acp_runtime.models.markers import DefaultOnError, EmptyOnError, NoTag, OtherThan, SkipInvalidItems
-from acp_runtime.models.model import Model, OpenModel, tag
-from acp_runtime.models.scalars import Double, Uint64
-from acp_runtime.models.unions import ByTag
-from pydantic import Field
-
-from .common import MessageId, SessionId
-from .connection import Error
-from .content import ContentBlock
-from .settings import ConfigOptionUpdate, CurrentModeUpdate
-from .tool_calls import ToolCall, ToolCallUpdate
-
 __all__ = [
     "AvailableCommand",
     "AvailableCommandInput",
@@ -103,6 +88,21 @@ __all__ = [
     "Usage",
     "UsageUpdate",
 ]
+
+from typing import Annotated, Any, Literal, TypeAlias
+
+from acp_runtime.models.absent import absent
+from acp_runtime.models.markers import DefaultOnError, EmptyOnError, NoTag, OtherThan, SkipInvalidItems
+from acp_runtime.models.model import Model, OpenModel, tag
+from acp_runtime.models.scalars import Double, Uint64
+from acp_runtime.models.unions import ByTag
+from pydantic import Field
+
+from .common import MessageId, SessionId
+from .connection import Error
+from .content import ContentBlock
+from .settings import ConfigOptionUpdate, CurrentModeUpdate
+from .tool_calls import ToolCall, ToolCallUpdate
 
 
 class Usage(Model):

@@ -4,16 +4,6 @@
 The blocks that prompts, messages and the output of tools consist of.
 """
 
-from typing import Annotated, Any, Literal, TypeAlias
-
-from acp_runtime.models.absent import absent
-from acp_runtime.models.markers import DefaultOnError, OtherThan, SkipInvalidItems
-from acp_runtime.models.model import Model, OpenModel, tag
-from acp_runtime.models.scalars import Base64, Double, Number, Uint64, Uri
-from acp_runtime.models.unions import ByTag, FirstMatch
-
-from .common import Icon, MediaType, Role
-
 __all__ = [
     "Annotations",
     "AudioContent",
@@ -32,6 +22,16 @@ __all__ = [
     "TextContent",
     "TextResourceContents",
 ]
+
+from typing import Annotated, Any, Literal, TypeAlias
+
+from acp_runtime.models.absent import absent
+from acp_runtime.models.markers import DefaultOnError, OtherThan, SkipInvalidItems
+from acp_runtime.models.model import Model, OpenModel, tag
+from acp_runtime.models.scalars import Base64, Double, Number, Uint64, Uri
+from acp_runtime.models.unions import ByTag, FirstMatch
+
+from .common import Icon, MediaType, Role
 
 
 class Annotations(Model):

@@ -4,17 +4,6 @@
 Forms that an agent asks the user to fill in, and links that it asks the user to open.
 """
 
-from typing import Annotated, Any, Literal, TypeAlias
-
-from acp_runtime.models.absent import absent
-from acp_runtime.models.markers import DefaultOnError, OtherThan, SkipInvalidItems
-from acp_runtime.models.model import Model, OpenModel, tag
-from acp_runtime.models.scalars import Double, Int64, Regex, Uint32, Uint64, Uri
-from acp_runtime.models.unions import ByTag, ExactlyOne, FirstMatch
-from pydantic import Field
-
-from .common import RequestId, SessionId, ToolCallId
-
 __all__ = [
     "BooleanPropertySchema",
     "CompleteElicitationNotification",
@@ -65,6 +54,17 @@ __all__ = [
     "StringPropertySchema",
     "TitledMultiSelectItems",
 ]
+
+from typing import Annotated, Any, Literal, TypeAlias
+
+from acp_runtime.models.absent import absent
+from acp_runtime.models.markers import DefaultOnError, OtherThan, SkipInvalidItems
+from acp_runtime.models.model import Model, OpenModel, tag
+from acp_runtime.models.scalars import Double, Int64, Regex, Uint32, Uint64, Uri
+from acp_runtime.models.unions import ByTag, ExactlyOne, FirstMatch
+from pydantic import Field
+
+from .common import RequestId, SessionId, ToolCallId
 
 
 class ElicitationSessionScope(Model):

@@ -4,6 +4,14 @@
 The MCP servers that a client passes to an agent, and messages to and from them.
 """
 
+__all__ = [
+    "HttpHeader",
+    "McpServer",
+    "McpServerHttp",
+    "McpServerOther",
+    "McpServerStdio",
+]
+
 from typing import Annotated, Any, Literal, TypeAlias
 
 from acp_runtime.models.absent import absent
@@ -13,14 +21,6 @@ from acp_runtime.models.scalars import Uri
 from acp_runtime.models.unions import ByTag
 
 from .common import AbsolutePath, EnvVariable
-
-__all__ = [
-    "HttpHeader",
-    "McpServer",
-    "McpServerHttp",
-    "McpServerOther",
-    "McpServerStdio",
-]
 
 
 class HttpHeader(Model):

@@ -4,21 +4,6 @@
 Sessions from the first message to the last: new ones and stored ones, and prompts.
 """
 
-from typing import Annotated, Any, Literal, TypeAlias
-
-from acp_runtime.models.absent import absent
-from acp_runtime.models.markers import DefaultOnError, DefaultOnNull, EmptyOnError, OtherThan, SkipInvalidItems
-from acp_runtime.models.model import Model, OpenModel, tag
-from acp_runtime.models.scalars import DateTime
-from acp_runtime.models.unions import ByTag
-from pydantic import Field
-
-from .common import AbsolutePath, MessageId, SessionId
-from .content import ContentBlock
-from .mcp import McpServer
-from .settings import SessionConfigOption
-from .updates import AvailableCommand
-
 __all__ = [
     "CancelSessionNotification",
     "CloseSessionRequest",
@@ -39,6 +24,21 @@ __all__ = [
     "SessionInfo",
     "SessionListCursor",
 ]
+
+from typing import Annotated, Any, Literal, TypeAlias
+
+from acp_runtime.models.absent import absent
+from acp_runtime.models.markers import DefaultOnError, DefaultOnNull, EmptyOnError, OtherThan, SkipInvalidItems
+from acp_runtime.models.model import Model, OpenModel, tag
+from acp_runtime.models.scalars import DateTime
+from acp_runtime.models.unions import ByTag
+from pydantic import Field
+
+from .common import AbsolutePath, MessageId, SessionId
+from .content import ContentBlock
+from .mcp import McpServer
+from .settings import SessionConfigOption
+from .updates import AvailableCommand
 
 
 class NewSessionResponse(Model):

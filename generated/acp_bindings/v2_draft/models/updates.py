@@ -4,22 +4,6 @@
 What an agent reports while it works: messages, plans, commands, usage.
 """
 
-from typing import Annotated, Any, Literal, TypeAlias
-
-from acp_runtime.models.absent import absent
-from acp_runtime.models.markers import DefaultOnError, NoTag, OtherThan, SkipInvalidItems
-from acp_runtime.models.model import Model, OpenModel, tag
-from acp_runtime.models.scalars import DateTime, Double, Uint64
-from acp_runtime.models.unions import ByTag
-from pydantic import Field
-
-from .common import MessageId, SessionId, TerminalId, ToolCallId
-from .connection import Error
-from .content import ContentBlock
-from .settings import ConfigOptionUpdate
-from .terminals import TerminalOutputChunk, TerminalUpdate
-from .tool_calls import ToolCallContentChunk, ToolCallUpdate
-
 __all__ = [
     "AgentMessage",
     "AgentThought",
@@ -118,6 +102,22 @@ __all__ = [
     "UsageUpdate",
     "UserMessage",
 ]
+
+from typing import Annotated, Any, Literal, TypeAlias
+
+from acp_runtime.models.absent import absent
+from acp_runtime.models.markers import DefaultOnError, NoTag, OtherThan, SkipInvalidItems
+from acp_runtime.models.model import Model, OpenModel, tag
+from acp_runtime.models.scalars import DateTime, Double, Uint64
+from acp_runtime.models.unions import ByTag
+from pydantic import Field
+
+from .common import MessageId, SessionId, TerminalId, ToolCallId
+from .connection import Error
+from .content import ContentBlock
+from .settings import ConfigOptionUpdate
+from .terminals import TerminalOutputChunk, TerminalUpdate
+from .tool_calls import ToolCallContentChunk, ToolCallUpdate
 
 
 class TextCommandInput(Model):

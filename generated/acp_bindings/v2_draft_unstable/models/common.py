@@ -4,13 +4,6 @@
 Identifiers and other small types that several topics use.
 """
 
-from typing import Annotated, Any, Literal, TypeAlias
-
-from acp_runtime.models.absent import absent
-from acp_runtime.models.markers import DefaultOnError, SkipInvalidItems
-from acp_runtime.models.model import Model
-from acp_runtime.models.scalars import Int64, Uri
-
 __all__ = [
     "AbsolutePath",
     "EnvVariable",
@@ -24,6 +17,13 @@ __all__ = [
     "TerminalId",
     "ToolCallId",
 ]
+
+from typing import Annotated, Any, Literal, TypeAlias
+
+from acp_runtime.models.absent import absent
+from acp_runtime.models.markers import DefaultOnError, SkipInvalidItems
+from acp_runtime.models.model import Model
+from acp_runtime.models.scalars import Int64, Uri
 
 RequestId: TypeAlias = Int64 | str
 """A JSON-RPC request ID: a string or an integer. Unlike base JSON-RPC, it MUST NOT be `null`.

@@ -4,16 +4,6 @@
 The MCP servers that a client passes to an agent, and messages to and from them.
 """
 
-from typing import Annotated, Any, Literal, TypeAlias
-
-from acp_runtime.models.absent import absent
-from acp_runtime.models.markers import DefaultOnError, DefaultOnNull, OtherThan
-from acp_runtime.models.model import Model, OpenModel, tag
-from acp_runtime.models.scalars import Int32, Uri
-from acp_runtime.models.unions import ByTag, FirstMatch
-
-from .common import AbsolutePath, EnvVariable
-
 __all__ = [
     "HttpHeader",
     "McpError",
@@ -30,6 +20,16 @@ __all__ = [
     "MessageMcpResponseError",
     "MessageMcpResponseResult",
 ]
+
+from typing import Annotated, Any, Literal, TypeAlias
+
+from acp_runtime.models.absent import absent
+from acp_runtime.models.markers import DefaultOnError, DefaultOnNull, OtherThan
+from acp_runtime.models.model import Model, OpenModel, tag
+from acp_runtime.models.scalars import Int32, Uri
+from acp_runtime.models.unions import ByTag, FirstMatch
+
+from .common import AbsolutePath, EnvVariable
 
 McpServerAcpId: TypeAlias = str
 """**UNSTABLE**

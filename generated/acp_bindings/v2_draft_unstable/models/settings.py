@@ -4,16 +4,6 @@
 The settings of a session that the user can change.
 """
 
-from typing import Annotated, Any, Literal, TypeAlias
-
-from acp_runtime.models.absent import absent
-from acp_runtime.models.markers import DefaultOnError, EmptyOnError, OtherThan, SkipInvalidItems
-from acp_runtime.models.model import Model, OpenModel, tag
-from acp_runtime.models.unions import ByTag, FirstMatch
-from pydantic import Field
-
-from .common import SessionId
-
 __all__ = [
     "ConfigOptionUpdate",
     "SessionConfigBoolean",
@@ -35,6 +25,16 @@ __all__ = [
     "SetSessionConfigOptionRequestOther",
     "SetSessionConfigOptionResponse",
 ]
+
+from typing import Annotated, Any, Literal, TypeAlias
+
+from acp_runtime.models.absent import absent
+from acp_runtime.models.markers import DefaultOnError, EmptyOnError, OtherThan, SkipInvalidItems
+from acp_runtime.models.model import Model, OpenModel, tag
+from acp_runtime.models.unions import ByTag, FirstMatch
+from pydantic import Field
+
+from .common import SessionId
 
 SessionConfigValueId: TypeAlias = str
 """Unique identifier for a session configuration option value."""

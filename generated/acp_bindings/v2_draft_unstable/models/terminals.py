@@ -4,15 +4,6 @@
 Commands that run in a terminal, and their output.
 """
 
-from typing import Annotated, Any
-
-from acp_runtime.models.absent import absent
-from acp_runtime.models.markers import DefaultOnError
-from acp_runtime.models.model import Model
-from acp_runtime.models.scalars import Base64, Int64, Integer, Uint16
-
-from .common import AbsolutePath, SessionId, TerminalId
-
 __all__ = [
     "CancelTerminalRequest",
     "CancelTerminalResponse",
@@ -24,6 +15,15 @@ __all__ = [
     "TerminalSize",
     "TerminalUpdate",
 ]
+
+from typing import Annotated, Any
+
+from acp_runtime.models.absent import absent
+from acp_runtime.models.markers import DefaultOnError
+from acp_runtime.models.model import Model
+from acp_runtime.models.scalars import Base64, Int64, Integer, Uint16
+
+from .common import AbsolutePath, SessionId, TerminalId
 
 
 class CancelTerminalResponse(Model):

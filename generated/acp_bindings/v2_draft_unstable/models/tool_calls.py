@@ -4,18 +4,6 @@
 What an agent reports about its tools, and what it asks permission for.
 """
 
-from typing import Annotated, Any, Literal, TypeAlias
-
-from acp_runtime.models.absent import absent
-from acp_runtime.models.markers import DefaultOnError, OtherThan, SkipInvalidItems
-from acp_runtime.models.model import Model, OpenModel, tag
-from acp_runtime.models.scalars import Integer, Uint32
-from acp_runtime.models.unions import ByTag
-from pydantic import Field
-
-from .common import AbsolutePath, MediaType, SessionId, TerminalId, ToolCallId
-from .content import ContentBlock
-
 __all__ = [
     "CancelToolCallRequest",
     "CancelToolCallResponse",
@@ -64,6 +52,18 @@ __all__ = [
     "ToolCallUpdate",
     "ToolKind",
 ]
+
+from typing import Annotated, Any, Literal, TypeAlias
+
+from acp_runtime.models.absent import absent
+from acp_runtime.models.markers import DefaultOnError, OtherThan, SkipInvalidItems
+from acp_runtime.models.model import Model, OpenModel, tag
+from acp_runtime.models.scalars import Integer, Uint32
+from acp_runtime.models.unions import ByTag
+from pydantic import Field
+
+from .common import AbsolutePath, MediaType, SessionId, TerminalId, ToolCallId
+from .content import ContentBlock
 
 ToolKind: TypeAlias = (
     Literal["read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode", "other"] | str
