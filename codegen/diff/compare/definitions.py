@@ -84,7 +84,7 @@ def _compare(comparison: Comparison, old: Definition, new: Definition) -> None:
                 reading_code=f"value: {old.type.hint} = new  # new: {new.name}",
             )
         for value, texts in find_deprecated_values(comparison, old.pointer, new.pointer):
-            comparison.add("enum-value-deprecated", old, new, subject=f"{new.name}:{value}", texts=texts)
+            comparison.add("type-part-deprecated", old, new, subject=f"{new.name}:{value}", texts=texts)
     elif not _is_consequence(comparison, old, new):
         rule = "definition-kind-changed"
         comparison.add(

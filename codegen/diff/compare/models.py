@@ -158,7 +158,7 @@ def _compare_fields(models: ModelComparison, old: Field, new: Field) -> None:
     if old.deprecated != new.deprecated:
         models.add("property-deprecated", old, new, note_deprecation(old, new))
     for value, texts in find_deprecated_values(comparison, *models.find_pointers(old, new)):
-        models.add("enum-value-deprecated", old, new, texts, part=f":{value}")
+        models.add("type-part-deprecated", old, new, texts, part=f":{value}")
 
 
 def _soften(change: TypeChange, old: Field, new: Field) -> Verdicts:

@@ -8,6 +8,7 @@ from codegen.ir import Member, Union
 from codegen.nodes import escape, is_array, is_object
 
 _VARIANTS = ("anyOf", "oneOf")
+_INNER = ("items", "additionalProperties")
 
 
 def resolve(raw: Any, pointer: str) -> Any:
@@ -24,10 +25,11 @@ def resolve(raw: Any, pointer: str) -> Any:
 
 
 def find_parts(raw: Any, pointer: str) -> dict[str, Member]:
-    """Return the described parts of the type at a pointer, such as the values of an enum, by constant or title."""
-    schema = resolve(raw, pointer)
-    parts = (part for keyword in _VARIANTS for part in (schema.get(keyword, ()) if is_object(schema) else ()))
+    """Return the described parts of the type at a pointer, by constant, title or keyword: an enum's values, items."""
+    schema = resolve(raw, pointer) or {}
+    parts = (part for keyword in _VARIANTS for part in schema.get(keyword, ()))
     named = {str(part.get("const", part.get("title", ""))): part for part in parts}
+    named |= {keyword: schema[keyword] for keyword in _INNER if is_object(schema.get(keyword))}
     return {
         name: Member(name, name, doc=part.get("description", ""), deprecated="deprecated" in part)
         for name, part in named.items()

@@ -20,7 +20,7 @@ from codegen.types import NULL, Enum, Type, union_of
 def find_deprecated_values(comparison: Comparison, old: str, new: str) -> Iterator[tuple[str, tuple[str, str]]]:
     """Yield the parts of the types at these pointers that are deprecated now or no longer are, with both texts."""
     before, after = find_parts(comparison.old.raw, old), find_parts(comparison.new.raw, new)
-    for name in before.keys() & after.keys():
+    for name in [name for name in before if name in after]:
         if before[name].deprecated != after[name].deprecated:
             yield name, note_deprecation(before[name], after[name])
 
@@ -72,11 +72,9 @@ def compare_types(comparison: Comparison, old: Type, new: Type) -> Iterator[Type
         return
     if differ_in_null:
         rule = "nullable-added" if after.nullable else "nullable-removed"
-        is_all = before.non_null == after.non_null
-        with_null, without = union_of([old, NULL]).annotation, old.non_null.annotation
-        yield _change_by_rule(
-            rule, old.annotation, new.annotation if is_all else with_null if after.nullable else without
-        )
+        only_null = union_of([old, NULL]) if after.nullable else old.non_null
+        changed = new if before.non_null == after.non_null else only_null
+        yield _change_by_rule(rule, old.annotation, changed.annotation)
     sent, before, after = sent.non_null, before.non_null, after.non_null
     if before == after:
         if not differ_in_null:

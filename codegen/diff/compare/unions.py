@@ -157,9 +157,11 @@ def _compare_members(unions: UnionComparison, was_open: bool, is_open: bool) -> 
         unions.add(f"union-{'open' if was_open else 'closed'}-member-added", None, member)
     for member in removed.values():
         unions.add(f"union-{'open' if is_open else 'closed'}-member-removed", member, None)
-    for key in old:
-        if key in new and old[key].deprecated != new[key].deprecated:
-            unions.add("union-member-deprecated", old[key], new[key], note_deprecation(old[key], new[key]))
+    others = {_key_of(comparison.new.schema, member, {}): member for member in unions.new.members}
+    for member in unions.old.members:
+        other = others.get(_key_of(comparison.old.schema, member, comparison.names), member)
+        if other.deprecated != member.deprecated:
+            unions.add("union-member-deprecated", member, other, note_deprecation(member, other))
     old_order = [key for key in old if key in new]
     new_order = [key for key in new if key in old]
     for key in old_order:

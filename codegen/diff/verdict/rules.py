@@ -113,7 +113,7 @@ RULES: dict[str, Rule] = {
     "enum-open-value-added": Rule("The open enum lists a new value."),
     "enum-closed-value-removed": Rule("A value was removed from the closed enum.", "SBBRS"),
     "enum-open-value-removed": Rule("The open enum no longer lists a value; it counts as unknown now.", "SRSSS"),
-    "enum-value-deprecated": Rule("The value is deprecated now, or no longer is."),
+    "type-part-deprecated": Rule("A value, or another part of the type, is deprecated now, or no longer is."),
     "enum-opened": Rule("The closed enum is open now: it also accepts values that it doesn't list.", "BSSBS"),
     "enum-closed": Rule("The open enum is closed now: it accepts only the values that it lists.", "SBBSS"),
     # Unions

@@ -93,6 +93,7 @@ PAIR, THREE = titled("One", "Two"), titled("One", "Two", "Three")
 ONE_OF_PAIR, REVERSED = {"oneOf": PAIR["anyOf"]}, {"anyOf": PAIR["anyOf"][::-1]}
 UNTAGGED, TAGGED = fallback("a"), fallback("a", last=tagged("type", "plain", "Text"))
 OLD_A = {**ONE, "oneOf": [{**ONE["oneOf"][0], "deprecated": True}, *ONE["oneOf"][1:]]}
+OLD_OTHER = {"anyOf": [OPEN_ONE["anyOf"][0], {**OPEN_ONE["anyOf"][1], "deprecated": True}]}
 OLD_PLAIN = fallback("a", last={"title": "Plain", **wraps("Text"), "deprecated": True})
 RESERVING = {"anyOf": [tagged("type", "a", "Text"), other("type", "a", "reserved")]}
 EMPTY, NO_TAG, WITH_TAG = {"x": {}}, {"x": {"text": "t"}}, {"x": {"type": "plain", "text": "t"}}
@@ -117,6 +118,7 @@ CASES = [
     case("reserved tag", "union-reserved-tags-changed", "RRSSS", (OPEN_ONE, RESERVING), (A, A)),
     case("union's tag changed", "union-tag-changed", "BBSBS", (ONE, BY_KIND), (A, {"x": {"kind": "a", "text": "t"}})),
     case("member deprecated", "union-member-deprecated", "SSSSS", (ONE, OLD_A), (A, A)),
+    case("open member deprecated", "union-member-deprecated", "SSSSS", (OPEN_ONE, OLD_OTHER), (Z, Z)),
     case(
         "member without a tag deprecated", "union-member-deprecated", "SSSSS", (UNTAGGED, OLD_PLAIN), (NO_TAG, NO_TAG)
     ),
