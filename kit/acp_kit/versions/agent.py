@@ -134,13 +134,9 @@ class AgentV2(PassesExtensions, v2.Agent):
             return v1.ResumeSessionResponse()
         if not self._capabilities.load_session:
             raise ResourceNotFound("This agent can't load sessions", {"sessionId": session.id})
-        session.updates.begin_replay()
-        session.is_muted = not replays
-        try:
+        with session.loading(is_muted=not replays):
             async with self._connection.calling() as agent:
                 return await agent.request(params_of(v1.LoadSessionRequest, params))
-        finally:
-            session.is_muted = False
 
     async def session_list(self, request: v2.ListSessionsRequest) -> v2.ListSessionsResponse:
         """Ask the agent. If it can't list sessions, list those of this connection."""
@@ -226,7 +222,7 @@ class AgentV2(PassesExtensions, v2.Agent):
             with suppress(TimeoutError):
                 await asyncio.wait_for(turn.has_begun.wait(), _ACCEPT_AFTER)
             if turn.error is not None:
-                raise turn.error
+                raise RequestCancelled if turn.is_cancelled else turn.error
             message_id = uuid4().hex
             await session.send({"sessionUpdate": "user_message", "messageId": message_id, "content": turn.prompt})
             await session.report("running")

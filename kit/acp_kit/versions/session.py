@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager, contextmanager, suppress
 
 from acp_bindings import v2_draft as v2
 from acp_kit.updates.table import TABLE
@@ -83,7 +83,6 @@ class Session:
         state: the state that the client knows.
         is_closing: whether the client is closing or deleting it, so that no further turn begins.
         is_closed: whether the client has closed or deleted it, so that nothing more is sent for it.
-        is_muted: whether its history is left out, because the client doesn't want it again.
         info: its title and when it was changed, as far as the agent has said.
     """
 
@@ -94,9 +93,10 @@ class Session:
         self.state: Json = {"sessionUpdate": "state_update", "state": "idle"}
         self.is_closing = False
         self.is_closed = False
-        self.is_muted = False
         self.info: Json = {}
         self._client = client
+        self._is_loading = False
+        self._is_muted = False
 
     @property
     def cwd(self) -> str:
@@ -108,7 +108,7 @@ class Session:
     @property
     def turn(self) -> Turn | None:
         """The turn that runs."""
-        return self.turns[0] if self.turns else None
+        return self.turns[0] if self.turns and self.turns[0].may_begin.is_set() else None
 
     def add_turn(self, turn: Turn, task: asyncio.Task[None]) -> None:
         """Add a turn, which begins when the turns before it have ended. It ends with its task."""
@@ -122,9 +122,24 @@ class Session:
         self._begin_turn()
 
     def _begin_turn(self) -> None:
-        if self.turn is not None and not self.turn.may_begin.is_set():
+        if self.turns and not self.turns[0].may_begin.is_set() and not self._is_loading:
             self.updates.begin_turn()
-            self.turn.may_begin.set()
+            self.turns[0].may_begin.set()
+
+    @contextmanager
+    def loading(self, *, is_muted: bool) -> Generator[None]:
+        """Let the agent send the conversation again, inside of the block. No turn begins meanwhile.
+
+        Args:
+            is_muted: whether it is left out, because the client doesn't want it again.
+        """
+        self.updates.begin_replay()
+        self._is_loading, self._is_muted = True, is_muted
+        try:
+            yield
+        finally:
+            self._is_loading = self._is_muted = False
+            self._begin_turn()
 
     # What the client is told.
 
@@ -132,7 +147,7 @@ class Session:
         """Pass on an update of the agent, after the prompt that it belongs to."""
         update, turn = params["update"], self.turn
         kind = update["sessionUpdate"]
-        if self.is_muted and kind in _HISTORY:
+        if self._is_muted and kind in _HISTORY:
             self.updates.to_v2(update)  # its ids are used
             return
         if turn is not None and kind not in _SETTINGS:

@@ -85,6 +85,7 @@ class Complete(AgentV1):
 
 
 class OnlyLoads(Complete):
+    may_end: asyncio.Event
     capabilities = v1.AgentCapabilities(load_session=True)
 
 
@@ -127,6 +128,29 @@ async def test_resume_during_a_turn_says_that_it_runs() -> None:
         await update_of(peer)
         updates, _ = await ask(peer, 2, "session/resume", **SETUP)
         assert names(updates) == ["running"]
+
+
+@pytest.mark.parametrize("replay", [START, {}])
+async def test_a_prompt_during_a_replay_waits_for_its_end(replay: Any) -> None:
+    class Slow(OnlyLoads):
+        async def session_load(self, request: v1.LoadSessionRequest) -> v1.LoadSessionResponse:
+            hi = v1.SessionUpdateUserMessageChunk(content=v1.ContentBlockText(text="hi"))
+            await self.send(request.session_id, hi)
+            await self.may_end.wait()
+            return v1.LoadSessionResponse()
+
+    made = Made(Slow)
+    async with session_of(made) as peer:
+        made.agent.may_end = asyncio.Event()
+        await peer.send(request(1, "session/resume", **SETUP, **replay), request(2, "session/prompt", prompt=PROMPT))
+        messages = [await peer.receive() for _ in replay]
+        assert (await peer.until_quiet(), made.agent.prompts) == ([], [])
+        made.agent.may_end.set()
+        while not any(message.get("id") == 2 for message in messages):
+            messages.append(await peer.receive())
+        updates = [message["params"]["update"] for message in messages if "params" in message]
+        assert names(updates)[len(replay) :] == ["idle", "user_message", "running"]
+        assert made.agent.prompts == ["hi"]
 
 
 async def test_resume_of_an_unknown_session_is_the_agents_error_and_leaves_nothing() -> None:
