@@ -16,7 +16,7 @@ from typing import Any
 REDACTED = b"[redacted]"
 
 # The ends of the names of members, parameters, options and variables that hold secrets.
-_KEYS = ("api", "access", "private", "secret", "signing", "account", "encryption", "master", "client", "auth")
+_KEYS = ("api", "access", "private", "secret", "signing", "account", "shared", "encryption", "master", "client", "auth")
 SECRET_NAME = rf"(?:{'|'.join(_KEYS)})[ _-]?key|credentials?|jwt|passphrase|passwor[dt]|passwd|secret|token"
 # A token of more characters than these is recognized when it was cut off.
 _MIN_TOKEN = 16
@@ -103,6 +103,9 @@ _PASSWORDS = {
     "password": "password",
     "passwort": "passwort",
     "passwd": "passwd",
+    "contrase\u00f1a": "contrase\u00f1a",
+    "mot de passe": "mot de passe",
+    "senha": "senha(?<![a-z]senha)",
     "secret": "secret",
     "pwd": "pwd(?<![a-z]pwd)(?!=/)",
     "pass": "pass(?:(?<![a-z]pass)|(?<=dbpass)|(?<=pgpass)|(?<=userpass))",
