@@ -16,7 +16,7 @@ from typing import Any
 REDACTED = b"[redacted]"
 
 # The ends of the names of members, parameters, options and variables that hold secrets.
-_KEYS = ("api", "access", "private", "secret", "signing", "account", "encryption", "master", "client", "auth")
+_KEYS = ("api", "access", "private", "secret", "signing", "account", "shared", "encryption", "master", "client", "auth")
 SECRET_NAME = rf"(?:{'|'.join(_KEYS)})[ _-]?key|credentials?|jwt|passphrase|passwor[dt]|passwd|secret|token"
 # A token of more characters than these is recognized when it was cut off.
 _MIN_TOKEN = 16
@@ -93,8 +93,20 @@ _ALWAYS: list[_Pattern] = [
 ]
 # A variable of an environment, in capitals.
 _VARIABLE = _pattern(
-    ["KEY=", "TOKEN=", "SECRET=", "PASS=", "PASSWORD=", "PASSWD=", "PASSPHRASE=", "_PWD=", "_AUTH=", "CREDENTIALS="],
-    rf"{_WORD}[A-Z][A-Z0-9_]*(?:KEY|TOKEN|SECRET|PASS(?:WORD|WD|PHRASE)?|_PWD|_AUTH|CREDENTIALS)={_ANY_VALUE}",
+    [
+        "KEY=",
+        "TOKEN=",
+        "SECRET=",
+        "PASS=",
+        "PASSWORD=",
+        "PASSWD=",
+        "PASSPHRASE=",
+        "KEY_BASE=",
+        "_PWD=",
+        "_AUTH=",
+        "CREDENTIALS=",
+    ],
+    rf"{_WORD}[A-Z][A-Z0-9_]*(?:KEY|TOKEN|SECRET|PASS(?:WORD|WD|PHRASE)?|_PWD|_AUTH|CREDENTIALS)(?:_BASE)?={_ANY_VALUE}",
 )
 
 # What is assigned to these is a secret: in code, configuration, a header or a sentence.
@@ -103,9 +115,12 @@ _PASSWORDS = {
     "password": "password",
     "passwort": "passwort",
     "passwd": "passwd",
+    "contrase\u00f1a": "contrase\u00f1a",
+    "mot de passe": "mot de passe",
+    "senha": _word("senha", "a-z"),
     "secret": "secret",
-    "pwd": "pwd(?<![a-z]pwd)(?!=/)",
-    "pass": "pass(?:(?<![a-z]pass)|(?<=dbpass)|(?<=pgpass)|(?<=userpass))",
+    "pwd": f"{_word('pwd', 'a-z')}(?!=/)",
+    "pass": f"(?:{_word('pass', 'a-z')}|pass(?:(?<=dbpass)|(?<=pgpass)|(?<=userpass)))",
 }
 _TOKENS = {
     "token": "token",
@@ -124,19 +139,25 @@ _TO_SHARE: list[_Pattern] = [
         _pattern(
             [part],
             rf"""{name}{_NAME_END}(?:\s+\[[^\]"\\]{{0,40}}\])?{_ASSIGN}(?=[^\s]{{6}})(?!\d+(?![\w-])){_NO_VALUE}"""
-            rf"""{_VALUE.format("(),;")}(?![(\[])""",
+            rf"""(?>{_VALUE.format("(),;")})(?![(\[])""",
         )
         for part, name in _TOKENS.items()
     ),
     _pattern(["password"], rf"""password\s+(?=\\*["']){_ANY_VALUE}"""),
     _pattern(["identified"], rf"""identified\s+by\s+(?=\\*["']){_ANY_VALUE}"""),
-    _pattern(["pass", "secret"], rf"(?:passphrase|password|passwd|secret)\s+is:?\s+(?=[^\s]*\d){_ANY_VALUE}"),
+    _pattern(["pass", "secret"], rf"(?:passphrase|password|passwd|secret)\s+is:?\s+(?=[^\s]{{0,60}}\d){_ANY_VALUE}"),
     _pattern(["<"], rf"""<[\w:.-]{{0,60}}(?:{SECRET_NAME})>([^<"\\]+)<"""),
     # Options and their values.
-    _pattern(["-"], rf"{_OPTION}-?[\w-]*(?:{SECRET_NAME}|key){_SPACE}+{_NO_VALUE}(?!-){_ANY_VALUE}"),
+    _pattern(["-"], rf"{_OPTION}-?[\w-]*(?:{SECRET_NAME}|key|pass|pwd){_SPACE}+{_NO_VALUE}(?!-){_ANY_VALUE}"),
+    # A name, and a value with letters and digits.
+    *(
+        _pattern([part], rf"{name}{_QUOTE}?[\s,]+(?=[^\s]{{0,60}}[a-z])(?=[^\s]{{0,60}}\d)(?=[^\s]{{6}}){_ANY_VALUE}")
+        for part, name in (_PASSWORDS | _TOKENS).items()
+    ),
+    _pattern(["auth"], rf"""auth\s*=\s*\(\s*(?:\\+"|')[^"'\\]*(?:\\+"|'),\s*{_ANY_VALUE}"""),
     _pattern(
         ["-u", "-proxy-u"],
-        rf"""{_OPTION}(?:u|-user|-proxy-user)[\s=]*{_QUOTE}?(?!\d+:)[^\s:"'\\/]+:(?!//)([^\s"'\\]+)""",
+        rf"""{_OPTION}(?:u|-user|-proxy-user)[\s=]*{_QUOTE}?(?!\d+:)[^\s:%"'\\/]+[:%](?!//)([^\s"'\\]+)""",
     ),
     _pattern(["-b", "-cookie"], rf"{_OPTION}(?:b|-cookie)[\s=]+(?=[^\s=]+=){_ANY_VALUE}"),
     _pattern(
@@ -146,12 +167,12 @@ _TO_SHARE: list[_Pattern] = [
     ),
     _pattern(
         [" -a", " -w", " -p"],
-        rf"""{_WORD}(?:redis-cli|ldap\w{{1,10}}|(?:un)?zip)\b[^|;&"\\]{{0,200}}?\s-[awp]\s?(?![\s-]){_ANY_VALUE}""",
+        rf"""{_WORD}(?:redis-cli|ldap\w{{1,10}}|security|(?:un)?zip)\b[^|;&"\\]{{0,200}}?\s-[awp]\s?(?![\s-]){_ANY_VALUE}""",
     ),
     _pattern([" pass:"], rf"\spass:{_ANY_VALUE}"),
     _pattern(
-        ["echo"],
-        rf"""{_word("echo")}\s+(?:-n\s+)?{_ANY_VALUE}"""
+        ["echo", "printf"],
+        rf"""{_WORD}(?:echo|printf)\s+(?:-n\s+)?{_ANY_VALUE}"""
         rf"""(?=(?:\\*["'])?\s*\|\s*(?:sudo|docker|podman|gh|chpasswd|passwd|openssl)\b)""",
     ),
     # Files of passwords: netrc, .pgpass, and a browser's cookies.

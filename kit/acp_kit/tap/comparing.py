@@ -130,7 +130,7 @@ def _difference(value: Any, other: Any) -> tuple[str, Any, Any] | None:
                 for key in reversed(keys)
             ]
         elif isinstance(one, list) and isinstance(two, list):
-            items, other_items = cast("list[Any]", one), cast("list[Any]", two)
+            items, other_items = cast("list[object]", one), cast("list[object]", two)
             pairs = [*enumerate(zip_longest(items, other_items, fillvalue=_MISSING))]
             unvisited += [(f"{path}[{index}]", item, other_item) for index, (item, other_item) in reversed(pairs)]
         elif one != two or isinstance(one, bool) != isinstance(two, bool):
@@ -201,7 +201,7 @@ class _Reader:
     def _without_names(self, value: Any, session: str) -> Any:
         """Return a copy of JSON with numbers instead of ids, and without times."""
         if isinstance(value, list):
-            return [self._without_names(item, session) for item in cast("list[Any]", value)]
+            return [self._without_names(item, session) for item in cast("list[object]", value)]
         if not isinstance(value, dict):
             return value
         return {
@@ -226,8 +226,9 @@ def _take_text(update: dict[str, Any]) -> str | bytes | None:
     block = update
     while isinstance(block.get("content"), dict):
         block = block["content"]
-    if isinstance(block.get("text"), str):
-        return block.pop("text")
+    if isinstance(text := block.get("text"), str):
+        del block["text"]
+        return text
     try:
         output = b64decode(str(update["data"]), validate=True)
     except (KeyError, ValueError):

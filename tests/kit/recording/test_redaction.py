@@ -180,6 +180,15 @@ PLACES = [
     "//registry/:_authToken={}",
     '"auth": "{}"',
     "AccountKey={};Suffix=c",
+    "DATABASE_PASSWORD {}",
+    "user: joe\npass: {}",
+    "SECRET_KEY_BASE={}",
+    "npm config set //r/:_authToken {}",
+    "('password', '{}')",
+    "auth = ('joe', '{}')",
+    "redis-cli --pass {} ping",
+    "smbclient -U joe%{} //h",
+    "contraseña: {}",
 ]
 
 
@@ -222,6 +231,7 @@ def test_an_argument_after_the_option_for_a_user_is_redacted() -> None:
         "git push -u origin main",
         "http://localhost:5432/db",
         "API-compatible-endpoints",
+        "token = parser.next_token()",
         "-----BEGIN CERTIFICATE-----\nMIIB",
         "if '-----BEGIN PRIVATE KEY-----' in text",
         "hf_hub_download_with_progress",
@@ -242,7 +252,24 @@ def shared(text: str) -> str:
 
 
 @pytest.mark.parametrize(
-    "piece", ["eyJ", "A_", "--x-", "sk-", "?a", "\\n", "Bearer ", "password ", "-----BEGIN PRIVATE KEY-----", "re_a"]
+    "piece",
+    [
+        "eyJ",
+        "A_",
+        "--x-",
+        "sk-",
+        "?a",
+        "\\n",
+        "Bearer ",
+        "password ",
+        "token,",
+        "key=a",
+        "mysql ",
+        "login ",
+        "-u a:b ",
+        "-----BEGIN PRIVATE KEY-----",
+        "re_a",
+    ],
 )
 def test_long_lines_take_little_time(piece: str) -> None:
     line = json.dumps(piece * (1_500_000 // len(piece))).encode()
