@@ -5,7 +5,7 @@ Objects with properties need a name, so `codegen.read.normalise` reads them.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from codegen.errors import SchemaError
@@ -39,7 +39,8 @@ def read_type(node: Node, definitions: dict[str, Any]) -> Type:
     if any(keyword in node for keyword in VARIANTS):
         return _read_union(node, definitions)
     if "type" not in node:
-        return _take_constants(node, (str, int)) or ANY
+        constants = _take_constants(node, (str, int))
+        return union_of([constants, *([NULL] if _lists_null(node.schema) else [])]) if constants else ANY
     return _read_declared(node, definitions)
 
 
@@ -64,7 +65,7 @@ def _read_declared(node: Node, definitions: dict[str, Any]) -> Type:
             type_ = _read_object(node, definitions)
         case _:
             raise node.error(f"Expected one type, or one type and null, found {declared!r}.", "type")
-    return union_of([type_, NULL]) if "null" in names else type_
+    return union_of([type_, NULL]) if "null" in names and _lists_null(node.schema, otherwise=True) else type_
 
 
 def _read_string(node: Node) -> Type:
@@ -142,14 +143,18 @@ def _are_disjoint(types: list[Type]) -> bool:
 
 
 def _take_constants(node: Node, kind: type[Any] | tuple[type[Any], ...]) -> Type | None:
-    """Take the constants of an enum, which must be of the type `kind`; None if there are none."""
-    values: list[Any] = node.take("enum", list, [])
+    """Take the constants of an enum, which must be of the type `kind`, or null if it is declared; None without any."""
+    constants: list[Any] = node.take("enum", list, [])
     if "const" in node:
-        values = [*values, node.take("const", object, None)]
+        constants = [*constants, node.take("const", object, None)]
+    may_be_null = "null" in node.schema.get("type", ("null",))
+    values = [value for value in constants if value is not None or not may_be_null]
     for value in values:
         if not isinstance(value, kind) or (isinstance(value, bool) and kind is int):
             raise node.error(f"The constant {value!r} is not of the type declared beside it.")
-    return Type("literal", values=tuple(values)) if values else None
+    if values or not constants:
+        return Type("literal", values=tuple(values)) if values else None
+    return NULL
 
 
 def _take_known(node: Node, keyword: str, known: Collection[str]) -> str:
@@ -173,6 +178,11 @@ def missing_definition_error(name: str, node: Node) -> SchemaError:
     return node.error(f"There is no definition {name!r}.")
 
 
+def _lists_null(schema: Mapping[str, Any], *, otherwise: bool = False) -> bool:
+    """Return whether null is one of the constants of a schema. `otherwise`: what to return if it has none."""
+    return None in schema["enum"] if "enum" in schema else schema["const"] is None if "const" in schema else otherwise
+
+
 def _allows_null(raw: dict[str, Any], name: str, seen: frozenset[str] = frozenset()) -> bool:
     """Return whether a definition allows null."""
     return name not in seen and _schema_allows_null(raw, raw.get(name, {}), seen | {name})
@@ -183,6 +193,8 @@ def _schema_allows_null(raw: dict[str, Any], schema: Any, seen: frozenset[str]) 
         return True
     declared = schema.get("type", [])
     if declared == "null" or "null" in declared:
+        return _lists_null(schema, otherwise=True)
+    if "type" not in schema and _lists_null(schema):
         return True
     if "$ref" in schema:
         return _allows_null(raw, schema["$ref"].removeprefix(REF_PREFIX), seen)

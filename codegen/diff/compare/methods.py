@@ -74,7 +74,8 @@ def compare_methods(comparison: Comparison) -> None:
     for rule, before, after in pairs:
         if rule:
             _add_finding(comparison, rule, before, after, (_describe(before), _describe(after)))
-        if rule in ("", "method-renamed") and before.table and after.table:  # else they are unknown
+        # Facts without an entry are unknown, except that the base's entry of a renamed method may be gone.
+        if after.table and (rule == "method-renamed" or (not rule and before.table)):
             for changed, texts in _find_changed_facts(before, after):
                 _add_finding(comparison, changed, before, after, texts)
             schemas = comparison.old.schema, comparison.new.schema, comparison.new_unstable

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import reduce
 
 from codegen.diff.compare.comparison import Comparison, note_deprecation
 from codegen.diff.compare.places import show_gate
@@ -16,6 +17,9 @@ from codegen.diff.verdict.verdicts import RISKY, SAFE, Verdicts
 from codegen.ir import Field, Model, Schema
 from codegen.names import words
 from codegen.values import without_restated
+
+# The beginnings of rules about parts of one change of a property, the one that says most first.
+_PARTS = ("type-changed", "property-became-", "nullable-", "property-default-")
 
 
 @dataclass(frozen=True)
@@ -39,6 +43,7 @@ class ModelComparison:
         comparison = self.comparison
         newest, oldest = after or before, before or after
         gate = comparison.gates.get(f"{self.new.name}.{after.wire}", "") if after and not before else ""
+        old_gate = comparison.old_gates.get(f"{self.old.name}.{before.wire}", "") if before and not after else ""
         assert newest is not None
         assert oldest is not None
         python_names = [
@@ -54,8 +59,8 @@ class ModelComparison:
             pointers=self.find_pointers(before, after),
             subject=f"{self.new.name}.{newest.wire}{part}",
             symbols=tuple(dict.fromkeys(python_names)),
-            texts=texts or (_show_field(before), show_gate(_show_field(after), gate)),
-            verdicts=verdicts,
+            texts=texts or (show_gate(_show_field(before), old_gate), show_gate(_show_field(after), gate)),
+            verdicts=(verdicts or RULES[rule].verdicts).gated("", old_gate),
             sent_texts=(before.wire if before and has_key else "", after.wire if after and has_key else ""),
             reading_code=_line_that_reads(self.old, before, after),
         )
@@ -142,23 +147,32 @@ def _compare_fields(models: ModelComparison, old: Field, new: Field) -> None:
     if old.tag != new.tag:
         return  # compared with its union
     comparison = models.comparison
-    default = _compare_defaults(comparison, old, new)
-    for change in compare_types(comparison, old.type, new.type):
+    changes = [
+        change._replace(verdicts=_soften(change, old, new)) for change in compare_types(comparison, old.type, new.type)
+    ]
+    changes += filter(None, [_compare_need(old, new), _compare_defaults(comparison, old, new)])
+    for change in _join(changes, old, new):
         gated = change.gated(comparison, f"{models.old.name}.{old.wire}", f"{models.new.name}.{new.wire}")
-        texts, verdicts = (gated.before, gated.after), _soften(gated, old, new)
-        if default and change.rule in ("type-changed", "nullable-added"):  # one change of the property
-            texts, verdicts = (_show_field(old), _show_field(new)), verdicts.joined(default.verdicts)
-            default = None
-        models.add(gated.rule, old, new, texts, verdicts)
-    if old.required != new.required:
-        _compare_need(models, old, new)
-    elif default:
-        models.add(default.rule, old, new, (default.before, default.after), default.verdicts)
+        models.add(gated.rule, old, new, (gated.before, gated.after), gated.verdicts)
     _compare_leniency(models, old, new)
     if old.deprecated != new.deprecated:
         models.add("property-deprecated", old, new, note_deprecation(old, new))
     for value, texts in find_deprecated_values(comparison, *models.find_pointers(old, new)):
         models.add("type-part-deprecated", old, new, texts, part=f":{value}")
+
+
+def _join(changes: list[TypeChange], old: Field, new: Field) -> list[TypeChange]:
+    """Return the changes of a property, in which null, whether it is required and its default are parts of one change.
+
+    The change that says most stands for all of them.
+    """
+    parts = [change for change in changes if change.rule.startswith(_PARTS)]
+    if len(parts) < 2:
+        return changes
+    first = next(change for rule in _PARTS for change in parts if change.rule.startswith(rule))
+    verdicts = reduce(Verdicts.joined, (change.verdicts for change in parts))
+    whole = first._replace(verdicts=verdicts, before=_show_field(old), after=_show_field(new))
+    return [whole, *(change for change in changes if change not in parts)]
 
 
 def _soften(change: TypeChange, old: Field, new: Field) -> Verdicts:
@@ -182,13 +196,15 @@ def _tolerates_invalid(change: TypeChange, reader: Field, both_lists: bool) -> b
     return "SkipInvalidItems" in reader.markers and both_lists
 
 
-def _compare_need(models: ModelComparison, old: Field, new: Field) -> None:
+def _compare_need(old: Field, new: Field) -> TypeChange | None:
+    if old.required == new.required:
+        return None
     rule = "property-became-required" if new.required else "property-became-optional"
     verdicts = RULES[rule].verdicts
     may_now_be_none = new.default is None and not old.type.nullable
     if not new.required and not may_now_be_none:
         verdicts = verdicts._replace(read=SAFE)
-    models.add(rule, old, new, verdicts=verdicts)
+    return TypeChange(rule, verdicts, _show_field(old), _show_field(new))
 
 
 def _compare_defaults(comparison: Comparison, old: Field, new: Field) -> TypeChange | None:

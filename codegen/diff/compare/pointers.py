@@ -26,8 +26,8 @@ def resolve(raw: Any, pointer: str) -> Any:
 
 def find_parts(raw: Any, pointer: str) -> dict[str, Member]:
     """Return the described parts of the type at a pointer, by constant, title or keyword: an enum's values, items."""
-    schema = resolve(raw, pointer) or {}
-    parts = (part for keyword in _VARIANTS for part in schema.get(keyword, ()))
+    schema: dict[str, Any] = resolve(raw, pointer) or {}
+    parts: list[dict[str, Any]] = [part for keyword in _VARIANTS for part in schema.get(keyword, ())]
     named = {str(part.get("const", part.get("title", ""))): part for part in parts}
     named |= {keyword: schema[keyword] for keyword in _INNER if is_object(schema.get(keyword))}
     return {

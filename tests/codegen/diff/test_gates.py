@@ -185,4 +185,10 @@ def test_the_report_names_the_capability_of_a_new_property() -> None:
         side_of_schemas(stable(definitions)) for definitions in (advertising() | old, advertising("notices") | new)
     ]
     (finding,) = (finding for finding in compare(*sides).findings if finding.subject == "PromptRequest.note")
-    assert finding.after == "note: str (optional), needs agentCapabilities.notices"
+    text = "note: str (optional), needs agentCapabilities.notices"
+    assert finding.after == text
+    (finding,) = (finding for finding in compare(*sides[::-1]).findings if finding.subject == "PromptRequest.note")
+    assert (finding.before, finding.verdicts.new_peer) == (
+        "note: str (optional), needs agentCapabilities.notices",
+        SAFE,
+    )

@@ -13,7 +13,7 @@ from codegen.diff.verdict.rules import RULES, TODO
 from codegen.diff.verdict.verdicts import Verdicts
 from tests.codegen.diff.cases.methods import NONE, stable, without_extensions
 from tests.support.codegen.build import STRING, Schema, model, ref, request, tagged, wraps
-from tests.support.diff.cases import MAYBE, around, may
+from tests.support.diff.cases import MAYBE, around, holds, may
 from tests.support.diff.sides import side, side_of_schemas
 
 FLAG: Schema = {"type": "boolean", "default": False}
@@ -141,6 +141,14 @@ def test_a_renamed_property_whose_type_got_a_name_is_one_finding() -> None:
     assert [(finding.rule, finding.change) for finding in report.findings if finding.before] == [
         ("property-required-renamed", "id: str -> itemId: Id")
     ]
+
+
+def test_a_property_that_became_required_and_not_null_is_one_finding() -> None:
+    finding = only(between(may(MAYBE), holds(STRING)))
+    assert (finding.rule, finding.verdicts) == ("property-became-required", Verdicts.of("SBBSS"))
+    assert finding.change == "x: str | None (optional) -> x: str"
+    undone = only(between(holds(STRING), may(MAYBE)))
+    assert (undone.rule, undone.verdicts) == ("property-became-optional", Verdicts.of("BSSBS"))
 
 
 def test_null_and_a_removed_default_are_one_finding() -> None:

@@ -89,6 +89,19 @@ SAME: dict[str, tuple[Schema, Schema]] = {
         with_value({"type": ["string", "null"], "default": None}),
         with_value({"type": ["string", "null"]}),
     ),
+    "an enum with null": (
+        with_value({"type": ["string", "null"], "enum": ["a", "b", None]}),
+        with_value({"anyOf": [{"type": "string", "enum": ["a", "b"]}, NULL]}),
+    ),
+    "an enum with null and without a type": (
+        with_value({"enum": ["a", "b", None]}),
+        with_value({"anyOf": [{"type": "string", "enum": ["a", "b"]}, NULL]}),
+    ),
+    "an enum that excludes null": (
+        with_value({"type": ["string", "null"], "enum": ["a", "b"]}),
+        with_value({"type": "string", "enum": ["a", "b"]}),
+    ),
+    "a constant null": (with_value({"const": None}), with_value(NULL)),
     "a union of one": (with_value({"anyOf": [ref("Text")]}), with_value(ref("Text"))),
     "a message's reference without allOf": (with_request(id=ref("RequestId")), ENVELOPE),
     "a message's union of one": (with_request(id={"anyOf": [ref("RequestId")]}), ENVELOPE),
