@@ -34,6 +34,7 @@ exclude_patterns = ["_ext"]
 
 # Links to headings work as on GitHub.
 myst_heading_anchors = 4
+myst_html_meta = {"description": metadata["description"]}
 # The protocol reference lists fields as definitions.
 myst_enable_extensions = ["deflist"]
 
@@ -52,9 +53,12 @@ html_theme = "furo"
 html_theme_options = {"navigation_with_keys": True}
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_favicon = "_static/favicon.svg"
+html_search_scorer = str(DOCS / "search_scorer.js")
 html_copy_source = False
 html_show_sphinx = False
-pygments_style = "friendly"
+# Both have a contrast of 4.5:1 or more.
+pygments_style = "a11y-light"
 pygments_dark_style = "github-dark"
 
 # The repository has no public address yet (docs/project/releasing.md).

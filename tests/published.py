@@ -58,14 +58,15 @@ def use(profile: str) -> None:
 
 
 def run_readme() -> None:
-    """Run the README's client, which starts the README's agent, exactly as printed there."""
+    """Run the README's script with the README's agent, exactly as printed there."""
     blocks = re.findall(r"```python\n# (\S+\.py)\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL)
     with tempfile.TemporaryDirectory() as folder:
         for name, text in blocks:
             (Path(folder) / name).write_text(text, "utf-8")
-        command = [sys.executable, "client.py"]
+        command = [sys.executable, "ask.py", sys.executable, "echo_agent.py"]
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=SECONDS, check=False)
-    need(done.stdout.split() == ["Hello!", "end_turn"], f"The README's client printed {done.stdout!r}.\n{done.stderr}")
+    asked = "What is the capital of France?\n"
+    need(done.stdout == asked, f"The README's script printed {done.stdout!r}.\n{done.stderr}")
 
 
 def need(condition: bool, sentence: str) -> None:

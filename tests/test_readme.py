@@ -1,9 +1,16 @@
-"""The README's agent is that of the examples and the site. tests/docs runs its programs."""
+"""The README and the front page have the same programs and reasons, with the numbers that were measured.
+
+tests/docs runs the programs.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
+import pytest
+
+from benchmarks.behaviour import on_page
 from tests.support.paths import ROOT
 
 README = (ROOT / "README.md").read_text("utf-8")
@@ -19,4 +26,47 @@ def _files(page: str) -> dict[str, str]:
 def test_the_agent_is_the_same_as_in_examples_and_on_the_site() -> None:
     agent = _files(README)["echo_agent.py"]
     assert (ROOT / "examples" / "echo_agent.py").read_text("utf-8").endswith(agent)
-    assert _files(HOME)["echo_agent.py"] == agent
+    assert _files(HOME) == _files(README)
+
+
+def _rows(page: str) -> dict[str, list[str]]:
+    """The rows of a page's tables, by their first cells."""
+    lines = (ROOT / "docs" / page).read_text("utf-8").splitlines()
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("| ")]
+    return {row[0]: row[1:] for row in reversed(rows)}  # the first of several with the same name
+
+
+def _ours_and_official(row: str) -> tuple[float, float]:
+    cells = _rows("project/performance.md")[row]
+    return float(cells[1].replace(",", "")), float(cells[3].replace(",", ""))
+
+
+def _measured() -> Iterator[str]:
+    """What the reasons say about the numbers of other pages."""
+    handled, official_handled = _ours_and_official("receive")
+    yield f"handles {handled / official_handled:.1f} times as many updates per second"
+    started, official_started = _ours_and_official("cold-start")
+    yield f"starts in {started:.0f} ms, not in {official_started:.0f} ms"
+    order = next(row for row in on_page().splitlines() if row.startswith("| order "))
+    official, _, ours = (cell.strip() for cell in order.strip("|").split("|")[1:])
+    yield f"are handled as {ours}, not as {official}"
+    yield f"[{len(on_page().splitlines()) - 2} differences]"
+    missing = _rows("which-sdk.md")["missing from version 1"][0]
+    yield f"lacks {('no', 'one', 'two', 'three', 'four', 'five', 'six')[len(missing.split(', '))]} parts"
+    projects = [
+        cells for cells in _rows("project/official-projects.md").values() if len(cells) == 7 and cells[1].isdigit()
+    ]
+    passed = [sum(int(cells[column]) for cells in projects) for column in (2, 3)]
+    yield f"of {passed[0]:,} tests of other people's projects for the official SDK, {passed[1]:,} pass"
+
+
+@pytest.mark.parametrize("page", [README, HOME], ids=["README", "HOME"])
+def test_the_reasons_have_the_measured_numbers(page: str) -> None:
+    text = " ".join(page.split())
+    assert [sentence for sentence in _measured() if sentence not in text] == []
+
+
+def test_the_readme_names_each_extra_of_the_install_page() -> None:
+    install = (ROOT / "docs" / "learn" / "install.md").read_text("utf-8")
+    extras = [re.findall(r"^\| `(\w+)` \|", text, re.MULTILINE) for text in (README, install)]
+    assert extras[0] == extras[1]
