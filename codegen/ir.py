@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from codegen.escaping import python_literal
+from codegen.nodes import is_array, is_object
 from codegen.types import NULL, Type, union_of
 
 Json: TypeAlias = Any
@@ -271,9 +272,9 @@ class Effect:
 
 
 def _write_json(value: Json) -> str:
-    if isinstance(value, dict):
+    if is_object(value):
         return f"{{{', '.join(f'{python_literal(key)}: {_write_json(item)}' for key, item in value.items())}}}"
-    if isinstance(value, list):
+    if is_array(value):
         return f"[{', '.join(map(_write_json, value))}]"
     return python_literal(value)
 

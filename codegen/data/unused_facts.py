@@ -168,7 +168,10 @@ def _check_updates(
 
 
 def _check_new(schema: Schema, kind: str, effect: Effect) -> None:
-    """Check that the values of a new thing are valid."""
+    """Check that one kind has the values of a new thing, and that they are valid."""
+    if "new" in effect.entry and "model" not in dict(effect.arguments):
+        sentence = f"Another kind has `new` for {effect.entry['changes']!r}, too."
+        raise FileError("", f"{FILE} [{effect.table}] {kind!r}: {sentence} {CORRECT}")
     fields = fields_by_wire(schema, find_kinds(schema)[kind])
     for wire, value in effect.entry.get("new", {}).items():
         if not fits(schema, value, fields[wire].type):

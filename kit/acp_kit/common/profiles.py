@@ -1,8 +1,8 @@
 """The classes of other profiles that have the same messages as `acp_bindings.v1`.
 
-acp_kit is written for `acp_bindings.v1`. Proxies and requests of `v1_unstable` also work: for these, messages are built
-with the classes of that profile, and models of v1 are converted. Those of version 2 are refused, because their messages
-are different.
+Most of acp_kit is written for `acp_bindings.v1`. Proxies and requests of `v1_unstable` also work: for these, messages
+are built with the classes of that profile, and models of v1 are converted. Those of version 2 are refused, because
+their messages are different.
 """
 
 from __future__ import annotations
@@ -53,17 +53,24 @@ def convert(other: object, model: T) -> T:
 
 
 @cache
-def _profile(cls: Any) -> str | None:
-    """Return the module of the profile that a class or one of its bases belongs to; None for v1 and other classes."""
+def profile_of(cls: Any) -> str | None:
+    """Return the name of the profile that a class or one of its bases belongs to; None for other classes."""
     for base in cls.__mro__:
         package, _, rest = base.__module__.partition(".")
-        name = rest.partition(".")[0]
         if package == "acp_bindings":
-            if name.startswith("v2"):
-                raise TypeError(
-                    f"acp_kit is for version 1, but this {cls.__name__} belongs to acp_bindings.{name}. "
-                    "`acp_kit.versions.as_v2` serves an agent of version 1 to clients of version 2; without the kit, "
-                    "see the guide two-versions.md."
-                )
-            return None if name == "v1" else f"acp_bindings.{name}"
+            name: str = rest.partition(".")[0]
+            return name
     return None
+
+
+@cache
+def _profile(cls: Any) -> str | None:
+    """Return the module of the profile that a class or one of its bases belongs to; None for v1 and other classes."""
+    name = profile_of(cls)
+    if name is not None and name.startswith("v2"):
+        raise TypeError(
+            f"This part of acp_kit is for version 1, but this {cls.__name__} belongs to acp_bindings.{name}. "
+            "`acp_kit.versions.as_v2` serves an agent of version 1 to clients of version 2; `acp_kit.v2` is for "
+            "programs that are written for version 2."
+        )
+    return None if name in (None, "v1") else f"acp_bindings.{name}"

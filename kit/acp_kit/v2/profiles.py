@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from functools import cache
 from importlib import import_module
 from typing import Any, cast
+
+from acp_kit.common.profiles import profile_of
 
 
 def class_like(other: object, name: str) -> Any:
@@ -13,25 +14,16 @@ def class_like(other: object, name: str) -> Any:
     Raises:
         TypeError: the other object isn't of version 2.
     """
-    return getattr(import_module(_profile(cast("Any", type(other)))), name)
+    return getattr(import_module(f"acp_bindings.{check_version(other)}"), name)
 
 
-def check_version(other: object) -> None:
-    """Refuse a proxy or a model that isn't of version 2.
+def check_version(other: object) -> str:
+    """Refuse a proxy or a model that isn't of version 2. Return the name of its profile.
 
     Raises:
-        TypeError: it is one.
+        TypeError: it isn't.
     """
-    _profile(cast("Any", type(other)))
-
-
-@cache
-def _profile(cls: Any) -> str:
-    for base in cls.__mro__:
-        package, _, rest = base.__module__.partition(".")
-        name = rest.partition(".")[0]
-        if package == "acp_bindings" and name.startswith("v2"):
-            return f"acp_bindings.{name}"
-    raise TypeError(
-        f"acp_kit.v2 is for version 2, but {cls.__module__}.{cls.__qualname__} is not of acp_bindings.v2_draft"
-    )
+    profile = profile_of(cast("Any", type(other)))
+    if profile is None or not profile.startswith("v2"):
+        raise TypeError(f"acp_kit.v2 is for version 2, but this {type(other).__name__} isn't of acp_bindings.v2_draft.")
+    return profile

@@ -112,9 +112,9 @@ class Session:
         Use it round a question to the user that the turn can't go on without.
         """
         self._questions += 1
-        if self._questions == 1:
-            await self.send(self._make("SessionUpdateStateUpdateRequiresAction"))
         try:
+            if self._questions == 1:
+                await self.send(self._make("SessionUpdateStateUpdateRequiresAction"))
             yield
         finally:
             self._questions -= 1
@@ -133,7 +133,8 @@ class Session:
 
     async def close(self) -> None:
         """Cancel the turn, and send nothing more."""
-        await self.cancel()
+        while self.is_busy:
+            await self.cancel()
         self.is_closed = True
 
     async def resume(self, *, replay: bool) -> None:

@@ -337,6 +337,12 @@ MISTAKES: dict[str, tuple[str, str, str, str]] = {
         f"{UPDATES}'note': ",
         "`new` names 'line'",
     ),
+    "two kinds with a new thing": (
+        OTHER,
+        '"other" = { changes = "note", id = "noteId", new = { lines = [] } }',
+        f"{UPDATES}'note': ",
+        "Another kind has `new` for 'note', too.",
+    ),
     "a new thing with an invalid value": (
         "new = { lines = [] }",
         "new = { lines = [1] }",

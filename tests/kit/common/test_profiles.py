@@ -120,7 +120,7 @@ async def test_an_agent_and_a_client_use_all_pieces(
 async def test_proxies_of_version_2_are_refused_at_once(profile: str) -> None:
     version: Any = import_module(f"acp_bindings.{profile}")
     channel: Any = None
-    reason = f"acp_kit is for version 1, but this Remote.* belongs to acp_bindings.{profile}"
+    reason = f"This part of acp_kit is for version 1, but this Remote.* belongs to acp_bindings.{profile}"
     with pytest.raises(TypeError, match=reason):
         Sessions().create(version.RemoteClient(channel), cwd="/work")
     with pytest.raises(TypeError, match=reason):

@@ -80,7 +80,9 @@ async def test_a_tool_call_that_was_never_finished_is_sent_as_failed() -> None:
     assert [update.status async for update in store.read("s")] == [None, "pending", "in_progress", "completed"]
 
 
-@pytest.mark.parametrize(("status", "sent"), [("in_progress", "failed"), ("completed", "completed")])
+@pytest.mark.parametrize(
+    ("status", "sent"), [("in_progress", "failed"), ("completed", "completed"), ("cancelled", "cancelled")]
+)
 async def test_a_compaction_that_was_never_finished_is_sent_as_failed(status: str, sent: str) -> None:
     store, client = MemoryHistory(), SlowClient()
     await store.create("s", cwd="/")
