@@ -32,6 +32,14 @@ async def test_clients_get_pings() -> None:
         writer.close()
 
 
+async def test_the_incomplete_head_of_a_request_is_limited() -> None:
+    async with serving(agent_app(echo)) as site:
+        reader, writer = await site.connect()
+        writer.write(b"GET /acp HTTP/1.1\r\nX: " + b"x" * 16 * 1024)
+        assert b" 400 " in await reader.readline()
+        writer.close()
+
+
 @pytest.mark.parametrize("kind", ["first", "websocket"])
 async def test_authentication_has_a_time_limit_and_ends_with_the_server(kind: str) -> None:
     started, ended = asyncio.Queue[str](), asyncio.Queue[str]()
