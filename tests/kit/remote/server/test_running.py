@@ -103,6 +103,7 @@ async def test_a_thread_of_a_handler_does_not_delay_the_end_of_connections() -> 
             await started.wait()
             serving_it.cancel()
             await asyncio.wait({serving_it})
+        assert (await session.next())["result"] == {"stopReason": "cancelled"}
         assert await session.next() is None
         await session.close()
     finally:
