@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import cache, cached_property
-from logging import DEBUG, getLogger
+from logging import DEBUG, ERROR, getLogger
 from typing import Annotated, Any, get_args
 
 from pydantic import TypeAdapter, ValidationError
@@ -35,6 +35,7 @@ from acp_runtime.jsonrpc.messages import (
 )
 from acp_runtime.jsonrpc.results import parse_error, parse_result, plain_result
 from acp_runtime.jsonrpc.strict_json import ANY, has_surrogates, is_strict, parse, read, write
+from acp_runtime.logs import log
 from acp_runtime.models.json_values import as_array, as_object
 from acp_runtime.stubs.methods import AnyMethod, Notification, Request
 from acp_runtime.stubs.sides import Side
@@ -95,7 +96,10 @@ class Decoder:
             params = frame["params"]
         except KeyError:
             # A process uses a few methods, and the schema of each takes milliseconds to build.
-            self._current = self._build({**built, method: self._unambiguous[method]})
+            try:
+                self._current = self._build({**built, method: self._unambiguous[method]})
+            except Exception:  # perhaps too many files are open to load its modules
+                return self._explain(line)
             return self.decode(line)
         if _logger.isEnabledFor(DEBUG):
             log_dropped(built[method], "params", line, params)
@@ -224,12 +228,12 @@ def _invalid_params(frame: dict[str, Any], method: AnyMethod, errors: dict[str, 
 
 
 def _refuse_unvalidated(frame: dict[str, Any], error: Exception) -> Single:
-    """Refuse params whose validator, which an application wrote, raised something else than ValueError."""
+    """Refuse params that can't be validated: a validator of an application raised, or there is none."""
     method = frame["method"]
-    _logger.error("A validator of the params of %s raised", method, exc_info=error)
+    log(_logger, ERROR, "The params of %s can't be validated", method, error=error)
     if "id" in frame:
         return Refused(frame["id"], InternalError())
-    return Ignored(f"a validator of the params of {method} raised")
+    return Ignored(f"the params of {method} can't be validated")
 
 
 def _write_entry(item: Any) -> bytes:

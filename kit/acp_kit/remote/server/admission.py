@@ -57,6 +57,7 @@ class Admission:
         self._authenticate = authenticate
         self.serves_everybody = authenticate is not None or anonymous
         self._authenticating = set[asyncio.Future[Any]]()
+        self._is_closed = False
 
     def check(self, request: HTTPRequest) -> None:
         """Refuse a request to another host, or of another site's page. Add the headers that let listed pages read."""
@@ -82,6 +83,8 @@ class Admission:
             Exception: that `authenticate` raises.
             Refused: if it takes too long, or the server stops.
         """
+        if self._is_closed:
+            raise Refused(503, "The server is stopping.", headers={"Retry-After": "10"})
         identity = None if self._authenticate is None else self._authenticate(request)
         return await self._wait_for(identity, request) if isawaitable(identity) else identity
 
@@ -103,7 +106,8 @@ class Admission:
             self._authenticating.discard(authenticating)
 
     def close(self) -> None:
-        """Refuse the requests that are being authenticated."""
+        """Refuse the requests that are being authenticated, and all further ones."""
+        self._is_closed = True
         for authenticating in self._authenticating:
             authenticating.cancel()
 

@@ -84,10 +84,11 @@ class HTTPRequest:
 
     def header(self, name: str) -> str:
         """Return a header; empty if it is missing. Refuse a request that has it more than once."""
-        values = self.headers.get_all(name)
+        key = name.lower().encode()
+        values = [value for other, value in self.scope["headers"] if other.lower() == key]
         if len(values) > 1:
             raise Refused(400, f"The request has more than one {name} header.")
-        return values[0] if values else ""
+        return values[0].decode("latin-1") if values else ""
 
 
 class Response(NamedTuple):

@@ -292,3 +292,17 @@ async def test_streams_are_kept_alive(monkeypatch: pytest.MonkeyPatch) -> None:
         connection = await site.stream(await site.initialize())
         assert [await connection.line() for _ in range(3)] == [b":"] * 3
         await connection.close()
+
+
+async def test_a_body_that_is_too_large_is_answered_while_it_is_sent() -> None:
+    async with serving(agent_app(echo, bounds=Bounds(connection_bytes=200_000))) as site:
+        id = await site.initialize()
+        reader, writer = await site.begin(
+            "POST", {**JSON, "Acp-Connection-Id": id, "Content-Length": "10000000"}, b" " * 300_000
+        )
+        assert (await read_response(reader)).status == 413
+        writer.write(b" " * 9_700_000)
+        await writer.drain()
+        writer.write(b"GET /acp HTTP/1.1\r\nHost: localhost\r\n\r\n")  # the TCP connection can still be used
+        assert (await read_response(reader)).status == 400
+        writer.close()

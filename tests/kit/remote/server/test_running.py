@@ -5,16 +5,18 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
+import threading
 from typing import Any
 
 import pytest
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
+from acp_bindings import v1
 from acp_kit.remote import Bounds, agent_app, run
-from acp_kit.remote.server.running import listen
-from tests.support.kit.remote_agents import echo, raw_agents
-from tests.support.kit.remote_servers import INITIALIZE, JSON, read_response, serving
+from acp_kit.remote.server.running import listen, serve
+from tests.support.kit.remote_agents import EchoAgent, echo, raw_agents
+from tests.support.kit.remote_servers import INITIALIZE, JSON, Site, read_response, serving
 
 _HANDSHAKE = {
     "Connection": "Upgrade",
@@ -29,6 +31,14 @@ async def test_clients_get_pings() -> None:
         reader, writer = await site.begin("GET", _HANDSHAKE)
         await reader.readuntil(b"\r\n\r\n")
         assert (await reader.readexactly(1)) == b"\x89"
+        writer.close()
+
+
+async def test_the_incomplete_head_of_a_request_is_limited() -> None:
+    async with serving(agent_app(echo)) as site:
+        reader, writer = await site.connect()
+        writer.write(b"GET /acp HTTP/1.1\r\nX: " + b"x" * 16 * 1024)
+        assert b" 400 " in await reader.readline()
         writer.close()
 
 
@@ -70,6 +80,34 @@ async def test_a_shutdown_does_not_wait_for_a_body() -> None:
     assert [(await read_response(reader)).status for reader, _ in posts] == [408, 408]
     for _, writer in posts:
         writer.close()
+
+
+async def test_a_thread_of_a_handler_does_not_delay_the_end_of_connections() -> None:
+    started, released = asyncio.Event(), threading.Event()
+
+    class Agent(EchoAgent):
+        async def session_prompt(self, request: v1.PromptRequest) -> v1.PromptResponse:
+            started.set()
+            await asyncio.to_thread(released.wait)
+            return v1.PromptResponse(stop_reason="end_turn")
+
+    app = agent_app(lambda transport, _: v1.serve(Agent, transport))
+    try:
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            serving_it = asyncio.create_task(serve(app, [listener], log_config=None))
+            site = Site(listener.getsockname()[1])
+            id = await site.initialize()
+            session = await site.stream(id, "s")
+            prompt = {"jsonrpc": "2.0", "id": 1, "method": "session/prompt", "params": {"sessionId": "s", "prompt": []}}
+            await site.post(id, prompt)
+            await started.wait()
+            serving_it.cancel()
+            await asyncio.wait({serving_it})
+        assert (await session.next())["result"] == {"stopReason": "cancelled"}
+        assert await session.next() is None
+        await session.close()
+    finally:
+        released.set()
 
 
 async def test_a_client_that_reads_nothing_does_not_delay_the_shutdown() -> None:
