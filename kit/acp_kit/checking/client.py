@@ -15,7 +15,7 @@ from typing import Any, TypeAlias, cast
 
 from acp_kit.recording.file_format import WireLine
 from acp_kit.testing import relay
-from acp_kit.testing.processes import signal_group
+from acp_kit.testing.subprocesses import signal_group
 
 Json: TypeAlias = "dict[str, Any]"
 SESSION = "session-1"
