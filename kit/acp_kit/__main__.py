@@ -22,6 +22,7 @@ _COMMANDS = {
     "replay": ("acp_kit.testing.command", "play the agent of a recording"),
     "replay-client": ("acp_kit.testing.command", "play the client of a recording to an agent"),
     "check-client": ("acp_kit.checking.command", "check whether a client follows the protocol"),
+    "check-agent": ("acp_kit.checking.command", "check whether an agent follows the protocol"),
     "bridge": ("acp_kit.versions.bridge", "serve an agent of version 1 to clients of version 2"),
     "serve": ("acp_kit.remote.server.command", "serve an agent over WebSocket and HTTP"),
     "connect": ("acp_kit.remote.client.command", "pass messages between stdin, stdout and a remote agent"),
@@ -40,6 +41,7 @@ examples:
                                        plays a recorded editor to an agent
   acp-bindings check-client -- my-client {agent} {prompt}
                                        lists protocol violations of a client
+  acp-bindings check-agent -- my-agent lists those of an agent
   acp-bindings bridge -- gemini --acp  a client of version 2 starts this instead of `gemini --acp`
   acp-bindings serve my_agent:Agent    serves an agent to other machines
   acp-bindings connect wss://host/acp  an editor starts this to reach it

@@ -24,7 +24,8 @@ from acp_kit.testing.subprocesses import start_process
 from acp_runtime import Options
 from acp_runtime.transports import StreamTransport
 
-_MAX_LINE_BYTES = 64 * 1024 * 1024
+MAX_LINE_BYTES = 64 * 1024 * 1024
+"""The limit of a line of a program under test."""
 
 
 @asynccontextmanager
@@ -87,7 +88,7 @@ async def start_client(
         serving.append(asyncio.current_task())
         await serve(reader, writer)
 
-    opening = asyncio.start_server(accept, "127.0.0.1", 0, limit=_MAX_LINE_BYTES)
+    opening = asyncio.start_server(accept, "127.0.0.1", 0, limit=MAX_LINE_BYTES)
     with TemporaryDirectory(prefix="acp-bindings-") as folder, closing(await opening) as server:
         port: int = server.sockets[0].getsockname()[1]
         program = _program(Path(folder), token, [sys.executable, relay.__file__, str(port)])

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import pytest
 
 from acp_kit.__main__ import main
-from acp_kit.checking.scenarios import SCENARIOS
+from acp_kit.checking.client_scenarios import CLIENT_SCENARIOS as SCENARIOS
 from tests.support.paths import ROOT
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the client needs POSIX")

@@ -47,7 +47,8 @@ async def record(folder: Path, *script: Any, permission: str = "allow_once", con
                     await session.ask(str(number))
         with file.open("a") as recording:
             recording.writelines(path.read_text() for path in folder.glob("test*.jsonl"))
-        [path.unlink() for path in folder.glob("test*.jsonl")]
+        for path in folder.glob("test*.jsonl"):
+            path.unlink()
     return file
 
 
