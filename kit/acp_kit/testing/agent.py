@@ -212,7 +212,11 @@ class _Connection(v1.Agent):
         if answer is None:
             return await getattr(self, f"_{method.name}")(request)
         if isinstance(answer, (v1.NewSessionResponse, v1.LoadSessionResponse, v1.ResumeSessionResponse)):
-            self._open(request, answer.session_id if isinstance(answer, v1.NewSessionResponse) else request.session_id)
+            opened = answer if isinstance(answer, v1.NewSessionResponse) else request
+            settings = self._settings_of(self._open(request, opened.session_id))
+            return answer.model_copy(
+                update={name: settings[name] for name in settings.keys() - answer.model_fields_set}
+            )
         return answer
 
     def _open(self, request: Any, session_id: str | None) -> Session:
