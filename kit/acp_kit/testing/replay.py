@@ -44,6 +44,7 @@ class RecordedSide:
         """
         self.problems: list[str] = []
         self._entries = entries_to_play(read_recording(file))
+        self._theirs = [entry for entry in self._entries if entry.direction != self._side]
         self._next = 0
         self._matched: set[int] = set()  # the messages that the peer has sent, or need not send
         self._unanswered: dict[int, Any] = {}  # the peer's ids of its requests without a response, by index
@@ -56,15 +57,16 @@ class RecordedSide:
         """Play over a transport, until the connection ends. `exit` is ignored."""
         self._on_frame = options.on_frame
         rest = b""
-        with suppress(OSError):  # the peer has left
-            try:
+        try:
+            with suppress(OSError):  # the peer has left
                 await self._advance(transport)
                 while data := await transport.receive():
                     *lines, rest = (rest + data).split(b"\n")
                     for line in filter(bytes.strip, lines):
                         await self._receive_line(line, transport)
-            finally:
-                self._peer_has_left = self._next < len(self._entries)
+            self._peer_has_left = True
+        finally:
+            with suppress(OSError):
                 await transport.close()
 
     @property
@@ -84,17 +86,15 @@ class RecordedSide:
             AssertionError: if not. The message has the differences, and what the peer has not sent.
         """
         if self.problems or self._next < len(self._entries):
-            missing = [entry.title for entry in self._theirs() if entry.index not in self._matched]
+            missing = [entry.title for entry in self._theirs if entry.index not in self._matched]
             listed = ", ".join(missing[:_MAX_MISSING] + (["..."] if missing[_MAX_MISSING:] else []))
             sentence = f" The {self._peer} has not sent: {listed}." if missing else ""
             raise AssertionError(f"The replay isn't done: {self.where}.{sentence}")
 
-    def _theirs(self) -> list[Entry]:
-        return [entry for entry in self._entries if entry.direction != self._side]
-
     async def _advance(self, transport: Transport) -> None:
         """Send the next messages, up to the first one that the peer has to send before."""
-        for entry in self._entries[self._next :]:
+        while self._next < len(self._entries):
+            entry = self._entries[self._next]
             if entry.direction == self._side:
                 if self._begins_connection(entry):
                     await transport.close()
@@ -140,15 +140,18 @@ class RecordedSide:
             return
         values = values_of(message)
 
+        for entry in candidates:
+            is_same = entry.index not in self._matched and entry.message.get("method") == method
+            if is_same and not self._differences(entry, values):
+                self._match(entry, message)
+                return
+
         def distance(entry: Entry) -> tuple[bool, int, bool]:
             is_other = entry.message.get("method") != method
             return is_other, len(self._differences(entry, values)), entry.index in self._matched
 
         nearest = min(candidates, key=distance)
         differing = self._differences(nearest, values)[:_MAX_DIFFERENCES]
-        if not differing and nearest.index not in self._matched:
-            self._match(nearest, message)
-            return
         reasons = "; ".join(differing) or "it was played already"
         error = member(message, "error", "message")
         explanation = "" if error is None else f" ({error!r:.80})"
@@ -161,8 +164,8 @@ class RecordedSide:
     def _candidates(self, message: dict[str, Any]) -> list[Entry]:
         """Return the entries that a message of the peer may be."""
         if "method" in message:
-            return [entry for entry in self._theirs() if entry.request is None]
-        return [entry for entry in self._theirs() if entry.request and entry.request.index == message.get("id")]
+            return [entry for entry in self._theirs if entry.request is None]
+        return [entry for entry in self._theirs if entry.request and entry.request.index == message.get("id")]
 
     def _match(self, entry: Entry, message: dict[str, Any]) -> None:
         """Note that the peer has sent an entry, as this message."""

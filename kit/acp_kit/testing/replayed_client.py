@@ -40,9 +40,9 @@ class ReplayedClient(RecordedSide):
         super().__init__(file)
         self._opened_at = 0
         self._awaited = self._awaited_notifications()
-        self._matched |= {
-            entry.index for entry in self._theirs() if _is_notification(entry) and entry not in self._awaited
-        }
+        ignored = {entry.index for entry in self._theirs if _is_notification(entry) and entry not in self._awaited}
+        self._matched |= ignored
+        self._theirs = [entry for entry in self._theirs if entry.index not in ignored]
         recorded = [name_of_client(entry.message) for entry in self._entries if entry.direction == "c2a"]
         if cwd is not None and any(recorded):
             self._names[next(filter(None, recorded))] = escaped(str(cwd))
@@ -103,7 +103,7 @@ class ReplayedClient(RecordedSide):
 
     def _skip_before(self, entry: Entry) -> None:
         """Don't wait for what the agent should have sent before an answer or the end of a turn."""
-        for earlier in self._theirs():
+        for earlier in self._theirs:
             is_missing = earlier.index < entry.index and earlier.index not in self._matched and earlier.request is None
             if is_missing and earlier.session == entry.session:
                 self._matched.add(earlier.index)

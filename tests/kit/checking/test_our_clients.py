@@ -29,7 +29,7 @@ pytestmark = [
 TERMINAL_CLIENT = [sys.executable, str(ROOT / "examples" / "terminal_client.py"), "--say", "{prompt}"]
 QUICKSTART = ROOT / "docs" / "learn" / "quickstart-client.md"
 # The scenarios that are skipped for a client that asks nobody, and for one that asks a user.
-ASKS_NOBODY, ASKS = {"cancel"}, {"permission-kind"}
+ASKS_NOBODY, ASKS = {"cancel", "load"}, {"permission-kind"}
 # Scenarios about how the bindings read and write messages.
 BINDINGS = {
     "split-characters",

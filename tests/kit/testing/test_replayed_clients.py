@@ -129,7 +129,8 @@ async def test_an_agent_that_does_nothing_fails_at_the_deadline(folder: Path) ->
         await asyncio.Event().wait()
 
     file = await record(folder, "a")
-    with pytest.raises(TimeoutError, match=r"the recording waits for the answer to session/prompt \(line 7\)"):
+    waits = r"seconds: the recording waits for the answer to session/prompt \(line 7\)"
+    with pytest.raises(TimeoutError, match=waits):
         await replay_client(file, ScriptedAgent(hang), deadline=60)
 
 
