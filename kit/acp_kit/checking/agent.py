@@ -93,7 +93,7 @@ class Agent(Peer):
         if not self.initialized:
             await self.initialize()
         self.opened = await self.result_of_opening(self.session_request(**params))
-        return self.opened["sessionId"]
+        return str(self.opened["sessionId"])
 
     def session_request(self, **params: Any) -> Json:
         """Return a `session/new`."""
@@ -107,7 +107,8 @@ class Agent(Peer):
             raise Skipped(f"the agent requires a login. Pass --login with one of: {', '.join(methods)}")
         if not isinstance(member(answer, "result", "sessionId"), str):
             raise Violation(f"{request['method']} was answered with {short(answer)}")
-        return answer["result"]
+        result: Json = answer["result"]
+        return result
 
     def logins(self) -> list[Any]:
         """Return the login methods."""

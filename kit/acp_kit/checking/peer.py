@@ -149,14 +149,15 @@ def key_of(message: Json) -> str:
 
 def items_of(value: object, *keys: str) -> list[Any]:
     """Return the items of a list in nested objects; none if it isn't a list."""
-    found = member(value, *keys)
-    return cast("list[Any]", found) if isinstance(found, list) else []
+    found: list[Any] | None = member(value, *keys)
+    return found if isinstance(found, list) else []
 
 
 def with_keys(value: Any, keys: Json) -> Any:
     """Return JSON in which each object has further keys."""
     if isinstance(value, list):
-        return [with_keys(item, keys) for item in cast("list[Any]", value)]
+        items = cast("list[object]", value)
+        return [with_keys(item, keys) for item in items]
     if isinstance(value, dict):
         return {**{key: with_keys(item, keys) for key, item in cast("Json", value).items()}, **keys}
     return value

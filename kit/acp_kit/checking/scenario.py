@@ -48,7 +48,9 @@ class Scenario:
 class Scenarios(dict[str, Scenario]):
     """Scenarios by their ids."""
 
-    def add(self, level: Level, page: str, *, around: Callable[[Play], Play] | None = None, **facts: Any) -> Any:
+    def add(
+        self, level: Level, page: str, *, around: Callable[[Play], Play] | None = None, **facts: Any
+    ) -> Callable[[Play], None]:
         """Return a decorator that adds a scenario. The function's name is its id, the docstring its rule.
 
         Args:

@@ -128,7 +128,7 @@ class ScriptedAgent:
         """Return the scripted answer to a request; None for the usual one. The agent calls this."""
         answer: Any = self._answers.get(method)
         if isinstance(answer, list):
-            answers = cast("list[Any]", answer)
+            answers = cast("list[object]", answer)
             answer = answers.pop(0) if answers else None
         if callable(answer):
             respond: Any = answer
@@ -139,14 +139,13 @@ class ScriptedAgent:
 
     async def play(self, turn: Turn, request: v1.PromptRequest | v1.LoadSessionRequest) -> None:
         """Play the next steps. The agent calls this."""
-        is_prompt = isinstance(request, v1.PromptRequest)
         self._played += 1
         number, count = self._played, len(self._script)
         if number > count:
-            text = to_text(request.prompt)[:80] if is_prompt else "session/load"
+            text = to_text(request.prompt)[:80] if isinstance(request, v1.PromptRequest) else "session/load"
             raise RequestError(-32603, f"The script has no steps for prompt {number} of {count}: {text!r}")
         steps = self._script[number - 1]
-        name = "prompt" if is_prompt else "session/load"
+        name = "prompt" if isinstance(request, v1.PromptRequest) else "session/load"
         for place, step in enumerate(steps, 1):
             title = getattr(step, "__qualname__", repr(step)[:60]).removesuffix(".<locals>.step")
             self.where = f"{name} {number} of {count} got to step {place} of {len(steps)}, {title}"

@@ -47,7 +47,8 @@ class Entry:
     @property
     def session(self) -> str | None:
         """The session that it or its request names."""
-        return member((self.request or self).message, "params", "sessionId")
+        session: str | None = member((self.request or self).message, "params", "sessionId")
+        return session
 
 
 def entries_to_play(recording: Iterable[Recorded]) -> list[Entry]:
@@ -75,7 +76,7 @@ def entries_to_play(recording: Iterable[Recorded]) -> list[Entry]:
 
 def messages_in(line: Any) -> list[dict[str, Any]]:
     """Return the messages in the JSON of a line: itself, or those of an array."""
-    items = cast("list[Any]", line) if isinstance(line, list) else [line]
+    items = cast("list[object]", line) if isinstance(line, list) else [line]
     return [cast("dict[str, Any]", item) for item in items if isinstance(item, dict)]
 
 
