@@ -21,10 +21,6 @@ _UNKNOWN = ("_acp_bindings/unknown", "session/paint")
 _LONG = 2**20
 
 
-async def _still_works(agent: Agent) -> None:
-    await agent.open()
-
-
 # How a connection begins and ends
 
 
@@ -130,7 +126,7 @@ async def noise(agent: Agent) -> None:
     """A line that isn't JSON does no harm, though a client must not write it."""
     await agent.initialize()
     agent.send(b"[1] loading {model}...\n")
-    await _still_works(agent)
+    await agent.open()
 
 
 @_scenario("SHOULD", "extensibility#custom-notifications")
@@ -139,7 +135,7 @@ async def unknown_notification(agent: Agent) -> None:
     await agent.initialize()
     for method in _UNKNOWN:
         agent.send({"method": method, "params": {}})
-    await _still_works(agent)
+    await agent.open()
     if any("method" not in message and message.get("id") is None for message in agent.messages):
         raise Violation("a notification was answered")
 
@@ -150,7 +146,7 @@ async def unknown_request(agent: Agent) -> None:
     await agent.initialize()
     for method in _UNKNOWN:
         await agent.request(agent.request_of(method))
-    await _still_works(agent)
+    await agent.open()
 
 
 @_scenario("SHOULD", "extensibility#custom-requests")
@@ -166,7 +162,7 @@ async def invalid_params(agent: Agent) -> None:
     """Invalid params are answered with the error -32602, and the connection stays usable."""
     await agent.open()
     await _expect_error(agent, agent.request_of("session/prompt", sessionId=7, prompt="hello"), -32602)
-    await _still_works(agent)
+    await agent.open()
 
 
 @_scenario("MUST", "schema#requestid")
@@ -359,7 +355,8 @@ async def close(agent: Agent) -> None:
 async def delete(agent: Agent) -> None:
     """A session can be deleted. Then it is not listed."""
     session = await agent.open()
-    if agent.capability(*_session_capability(agent, "delete")) is None:
+    sessions = "sessionCapabilities" if agent.version == 1 else "session"
+    if agent.capability(sessions, "delete") is None:
         raise Skipped("the agent doesn't advertise delete")
     await agent.call("session/delete", sessionId=session)
     if agent.version == 2 or agent.capability("sessionCapabilities", "list") is not None:
@@ -367,10 +364,6 @@ async def delete(agent: Agent) -> None:
         if session in [member(info, "sessionId") for info in items_of(result, "sessions")]:
             raise Violation("the deleted session is listed")
     agent.check_lines()
-
-
-def _session_capability(agent: Agent, name: str) -> tuple[str, ...]:
-    return ("sessionCapabilities", name) if agent.version == 1 else ("session", name)
 
 
 def _require(agent: Agent, name: str) -> None:

@@ -20,8 +20,6 @@ from tests.support.scale import STRESS
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform == "win32", reason="the agent needs POSIX")]
 AGENT = [sys.executable, "-I", "-S", str(ROOT / "tests" / "support" / "kit" / "checked_agent.py")]
-# Defects that break more than one MUST, with the others.
-ALSO = {"refuses images": set[str](), "takes ids for numbers": set[str]()}
 
 
 async def check(defect: str, ids: list[str], deadline: float) -> list[Result]:

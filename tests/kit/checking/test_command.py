@@ -84,6 +84,12 @@ def test_prompt_args_are_the_last_arguments(tmp_path: Path, capsys: pytest.Captu
     assert arguments.split("|")[1:] == ["exec", "Say hello, please: ça va? 👋 Say hello, please: ça va? 👋", ""]
 
 
+def test_load_args_make_the_client_load_a_session(capsys: pytest.CaptureFixture[str]) -> None:
+    client = [sys.executable, "-I", "-S", str(CLIENT), "", "{agent}", "{prompt}"]
+    assert main(["check-client", "--only", "load", "--load-args", "load", "--", *client]) == 0
+    assert capsys.readouterr().out.startswith("ok    MUST    load\n")
+
+
 def test_a_client_that_does_not_exist_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check-client", "--", "no-such-client", "{agent}"]) == 2
     assert "Can't start 'no-such-client': No such file or directory" in capsys.readouterr().err
