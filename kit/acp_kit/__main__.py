@@ -18,9 +18,11 @@ _COMMANDS = {
     "tap": ("acp_kit.tap.command", "record the messages between an editor and an agent"),
     "show": ("acp_kit.tap.command", "show the sessions, turns and calls of a recording, and their problems"),
     "redact": ("acp_kit.tap.command", "copy a recording without its secrets"),
-    "agent": ("acp_kit.testing.processes", "play a script as an agent, in any editor"),
-    "replay": ("acp_kit.testing.processes", "play the agent of a recording"),
+    "agent": ("acp_kit.testing.command", "play a script as an agent, in any editor"),
+    "replay": ("acp_kit.testing.command", "play the agent of a recording"),
+    "replay-client": ("acp_kit.testing.command", "play the client of a recording to an agent"),
     "check-client": ("acp_kit.checking.command", "check whether a client follows the protocol"),
+    "check-agent": ("acp_kit.checking.command", "check whether an agent follows the protocol"),
     "bridge": ("acp_kit.versions.bridge", "serve an agent of version 1 to clients of version 2"),
     "serve": ("acp_kit.remote.server.command", "serve an agent over WebSocket and HTTP"),
     "connect": ("acp_kit.remote.client.command", "pass messages between stdin, stdout and a remote agent"),
@@ -34,9 +36,12 @@ examples:
   acp-bindings show acp.jsonl          shows the recorded messages
   acp-bindings agent script.py         an editor starts this instead of an agent; script.py has
                                        agent = ScriptedAgent("Hello", ...)
-  acp-bindings replay session.jsonl    the same, with the messages of a recorded agent
+  acp-bindings replay acp.jsonl        the same, with the messages of a recorded agent
+  acp-bindings replay-client acp.jsonl -- my-agent
+                                       plays a recorded editor to an agent
   acp-bindings check-client -- my-client {agent} {prompt}
                                        lists protocol violations of a client
+  acp-bindings check-agent -- my-agent lists those of an agent
   acp-bindings bridge -- gemini --acp  a client of version 2 starts this instead of `gemini --acp`
   acp-bindings serve my_agent:Agent    serves an agent to other machines
   acp-bindings connect wss://host/acp  an editor starts this to reach it

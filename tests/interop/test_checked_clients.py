@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from acp_kit.checking.client import Command
-from acp_kit.checking.running import Result, run
-from acp_kit.checking.scenarios import SCENARIOS
+from acp_kit.checking.client import ClientCommand
+from acp_kit.checking.client_scenarios import CLIENT_SCENARIOS as SCENARIOS
+from acp_kit.checking.running import Result, run_client
 from tests.support.scale import STRESS
 from tests.support.skipping import skip_without
 from tools.third_party import UnavailableError, acpx
@@ -27,8 +27,7 @@ async def test_acpx_goes_on_with_any_version_and_keeps_to_the_rest(
     monkeypatch.setenv("HOME", str(tmp_path))
     arguments = [*client, "--approve-all", "--agent", "{agent}", "exec", "{prompt}"]
     results: list[Result] = []
-    for id in [*SCENARIOS] if STRESS else ["messages", "other-version", "cancel"]:
-        deadline = 3 if id == "other-version" else 60
-        results.append(await run(SCENARIOS[id], Command(arguments, deadline=deadline)))
+    for id in [*SCENARIOS] if STRESS else ["messages", "other-version", "files", "terminals", "cancel", "load"]:
+        results.append(await run_client(SCENARIOS[id], ClientCommand(arguments, deadline=60)))
     assert {result.scenario.id for result in results if result.status == "failed"} == {"other-version"}
-    assert {result.scenario.id for result in results if result.status == "skipped"} == {"cancel"}
+    assert {result.scenario.id for result in results if result.status == "skipped"} == {"cancel", "load"}

@@ -1,1 +1,1 @@
-"""Checks whether a client follows the protocol: the command `acp-bindings check-client`."""
+"""Checks whether clients and agents follow the protocol: the commands `check-client` and `check-agent`."""

@@ -3,98 +3,74 @@
 from __future__ import annotations
 
 import asyncio
-import json
-from asyncio import FIRST_COMPLETED
-from asyncio.subprocess import Process
-from collections import defaultdict
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
-from time import time
-from typing import Any, TypeAlias, cast
+from typing import Any
 
-from acp_kit.recording.file_format import WireLine
+from acp_kit.checking.peer import INFO, Json, Peer, Version, Violation
 from acp_kit.testing import relay
-from acp_kit.testing.processes import signal_group
+from acp_kit.testing.subprocesses import signal_group
 
-Json: TypeAlias = "dict[str, Any]"
 SESSION = "session-1"
-PROMPT = "Say hello, please: ça va? 👋"
-_STEPS = ("initialize", "session/new", "session/prompt")
 KINDS = ("allow_once", "allow_always", "reject_once", "reject_always")
-
-
-class Violation(Exception):
-    """The client doesn't follow the rule of the scenario."""
-
-
-class Skipped(Exception):
-    """The scenario can't be played with this client."""
+_STEPS = ("initialize", "session/new", "session/load", "session/prompt")
 
 
 @dataclass(frozen=True)
-class Command:
+class ClientCommand:
     """How to start and use the client.
 
     Attributes:
         arguments: the command. In each argument, `{agent}` is replaced by the path of a program that is the agent, and
             `{prompt}` by a text.
+        load_arguments: the command that loads the session `{session}` before it prompts; None if there is none.
         stdin: a line to type into its stdin at the start, in which `{prompt}` is replaced; None for nothing.
         answer: a line to type when the agent asks for permission; None for nothing.
         deadline: how long one step of a scenario may take, in seconds.
         quiet: how long to wait to see that the client sends nothing, in seconds.
         by_hand: whether a person uses it. Then it has this terminal, and stays open.
+        version: the version of the protocol that the agent answers with.
     """
 
     arguments: Sequence[str]
+    load_arguments: Sequence[str] | None = None
     stdin: str | None = None
     answer: str | None = None
     deadline: float = 10.0
     quiet: float = 1.0
     by_hand: bool = False
+    version: Version = 1
 
 
-class Client:
-    """The client under test. Methods that wait raise `Violation` at the deadline, or when the client disconnects.
+class Client(Peer):
+    """The client under test.
 
     Attributes:
         command: how it was started.
-        entries: all lines so far.
-        messages: the messages of the client so far: its lines that are JSON objects.
         results: the results with which its requests are answered immediately, by method. Without one, `initialize`,
             `session/new` and `session/prompt` wait for the scenario, and other requests get an error.
-        process: its process. The caller sets it after starting it.
+        accepts_prompts: whether prompts of version 2 are accepted immediately.
     """
 
-    process: Process
+    name = "client"
+    direction = "c2a"
 
-    def __init__(self, command: Command) -> None:
+    def __init__(self, command: ClientCommand) -> None:
+        super().__init__(command.version, command.deadline)
         self.command = command
-        self.entries: list[WireLine] = []
-        self.messages: list[Json] = []
-        self.results: dict[str, Json] = {
-            "initialize": {"protocolVersion": 1, "agentCapabilities": {}, "authMethods": []},
-            "session/new": {"sessionId": SESSION},
-        }
-        self._writer: asyncio.StreamWriter | None = None
-        # Requests and notifications by method, responses by id.
-        self._unread: defaultdict[str, asyncio.Queue[Json]] = defaultdict(asyncio.Queue)
-        # How it disconnected, in words.
-        self._disconnected: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        initialized: Json = {"protocolVersion": 1, "agentCapabilities": {}, "authMethods": []}
+        if command.version == 2:
+            initialized = {"protocolVersion": 2, "info": INFO, "capabilities": {"session": {}}}
+        self.results: dict[str, Json] = {"initialize": initialized, "session/new": {"sessionId": SESSION}}
+        self.accepts_prompts = True
+        self._ends_prompts = False
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Read the client's messages, until it closes its side."""
         if self._writer is not None:  # the client has started a second agent, which does nothing
             writer.close()
             return
-        self._writer = writer
-        with suppress(OSError, ValueError):  # it was killed, or a line is too long
-            async for line in reader:
-                self.entries.append(WireLine(time(), "c2a", line.removesuffix(b"\n")))
-                if message := parse(line):
-                    self._receive(message)
-        self._note_disconnection("closed the connection")
-        writer.close()
+        await super().serve(reader, writer)
 
     async def watch(self) -> None:
         """Wait until the process ends, and note whether it has started its agent."""
@@ -102,21 +78,11 @@ class Client:
         if self._writer is None:
             self._note_disconnection(f"ended with exit code {code} and started no agent")
 
-    def params(self, method: str) -> Any:
-        """Return the params of its first message with this method, or None."""
-        return next((message.get("params") for message in self.messages if message.get("method") == method), None)
-
-    def methods(self) -> list[str]:
-        """Return the methods of its requests and notifications."""
-        return [str(message["method"]) for message in self.messages if "method" in message]
-
     def send(self, *messages: Json | bytes) -> None:
         """Send messages, or any bytes, with one write."""
-        lines = [message if isinstance(message, bytes) else encode(message) for message in messages]
-        self.entries.extend(WireLine(time(), "a2c", line.removesuffix(b"\n")) for line in lines)
-        assert self._writer is not None
-        self._writer.write(b"".join(lines))
-        if self.command.answer is not None and any(b"/request_permission" in line for line in lines):
+        super().send(*messages)
+        asks = any(b"/request_permission" in entry.data for entry in self.entries[-len(messages) :])
+        if self.command.answer is not None and asks:
             asyncio.get_running_loop().call_later(self.command.quiet / 4, self.type, self.command.answer)
 
     def type(self, line: str) -> None:
@@ -135,29 +101,15 @@ class Client:
             self._writer.write(relay.END + b"1")
             self._writer.close()
 
-    async def receive(self, method: str) -> Json:
-        """Wait for the next request or notification with this method."""
-        return await self._wait(method, method)
-
-    async def response_to(self, request: Json) -> Json:
-        """Wait for the response to a request of the agent."""
-        id = json.dumps(request["id"])
-        return await self._wait(id, f"the answer to {request['method']} with the id {id}")
-
-    async def request(self, request: Json) -> Json:
-        """Send a request, and wait for its response."""
-        self.send(request)
-        return await self.response_to(request)
-
     async def end_turn(self, prompt: Json, *after: Json) -> None:
-        """Answer a prompt, send other messages after the response, and check that the client exits with 0."""
-        self.send({"id": prompt.get("id"), "result": {"stopReason": "end_turn"}}, *after)
+        """End a turn, send other messages after its end, and check that the client exits with 0."""
+        self.send(self.turn_end(prompt), *after)
         if code := await self.wait_for_exit():
             raise Violation(f"the client ended with exit code {code}")
 
     async def wait_for_exit(self) -> int:
         """Wait until the client exits, and return its exit code. If it stays open, check that it still answers."""
-        self.results["session/prompt"] = {"stopReason": "end_turn"}
+        self._ends_prompts = True
         if self.command.by_hand:
             await self.request({"id": "end", "method": "_acp_bindings/are_you_there", "params": {}})
             return 0
@@ -168,65 +120,42 @@ class Client:
         except TimeoutError:
             raise Violation(f"waited {self.command.deadline:g} seconds for the client to exit") from None
 
-    async def wait_for_disconnection(self) -> None:
-        """Wait until the client has closed the connection or exited."""
-        await asyncio.wait({self._disconnected}, timeout=self.command.deadline)
-        if not self._disconnected.done():
-            raise Violation(f"waited {self.command.deadline:g} seconds for the client to close the connection")
+    def turn_end(self, prompt: Json, stop_reason: str = "end_turn") -> Json:
+        """Return the message that ends a turn."""
+        if self.version == 2:
+            return update("state_update", state="idle", stopReason=stop_reason)
+        return {"id": prompt.get("id"), "result": {"stopReason": stop_reason}}
 
-    async def _wait(self, key: str, awaited: str) -> Json:
-        message = asyncio.ensure_future(self._unread[key].get())
-        try:
-            await asyncio.wait(
-                {message, self._disconnected}, timeout=self.command.deadline, return_when=FIRST_COMPLETED
-            )
-        finally:
-            has_come = not message.cancel()
-        if has_come:
-            return message.result()
-        if self._disconnected.done():
-            raise Violation(f"the client {self._disconnected.result()} before {awaited}")
-        raise Violation(f"waited {self.command.deadline:g} seconds for {awaited}")
+    def text(self, text: str) -> Json:
+        """Return an update with a text of the agent."""
+        fields = {"messageId": "message-1"} if self.version == 2 else {}
+        return update("agent_message_chunk", content={"type": "text", "text": text}, **fields)
 
-    def _note_disconnection(self, how: str) -> None:
-        if not self._disconnected.done():
-            self._disconnected.set_result(how)
+    def permission(self, id: int | str, kinds: Sequence[str] = KINDS, session: str = SESSION) -> Json:
+        """Return a request for permission to edit a file. The id of each option is `my-` and its kind."""
+        options = [{"optionId": f"my-{kind}", "name": kind.replace("_", " "), "kind": kind} for kind in kinds]
+        call = {"toolCallId": f"call-{id}", "title": "Edit a.txt", "kind": "edit", "status": "pending"}
+        subject: Json = {"toolCall": call}
+        if self.version == 2:
+            subject = {"title": "Edit a.txt?", "subject": {"type": "tool_call", "toolCall": call}}
+        params = {"sessionId": session, **subject, "options": options}
+        return {"id": id, "method": "session/request_permission", "params": params}
 
     def _receive(self, message: Json) -> None:
-        self.messages.append(message)
-        id, method = json.dumps(message.get("id")), str(message.get("method"))
-        if "id" in message and method in self.results:
-            self.send({"id": message["id"], "result": self.results[method]})
-        elif "id" in message and "method" in message and method not in _STEPS:
-            self.send({"id": message["id"], "error": {"code": -32601, "message": "Method not found"}})
+        id, method = message.get("id"), str(message.get("method"))
+        is_request = "id" in message and "method" in message
+        if is_request and method in self.results:
+            self.send({"id": id, "result": self.results[method]})
+        elif is_request and method not in _STEPS:
+            self.send({"id": id, "error": {"code": -32601, "message": "Method not found"}})
         else:
-            self._unread[method if "method" in message else id].put_nowait(message)
+            if method == "session/prompt" and self.version == 2 and self.accepts_prompts:
+                self.send({"id": id, "result": {"messageId": f"prompt-{id}"}}, update("state_update", state="running"))
+            if method == "session/prompt" and self._ends_prompts:
+                self.send(self.turn_end(message))
+            super()._receive(message)
 
 
-def permission(id: int | str, kinds: Sequence[str] = KINDS, session: str = SESSION) -> Json:
-    """Return a request for permission to edit a file. The id of each option is `my-` and its kind."""
-    options = [{"optionId": f"my-{kind}", "name": kind.replace("_", " "), "kind": kind} for kind in kinds]
-    call = {"toolCallId": f"call-{id}", "title": "Edit a.txt", "kind": "edit", "status": "pending"}
-    params = {"sessionId": session, "toolCall": call, "options": options}
-    return {"id": id, "method": "session/request_permission", "params": params}
-
-
-def member(value: Any, *keys: str) -> Any:
-    """Return a member of nested objects; None if it is missing, or a value on the way isn't an object."""
-    for key in keys:
-        value = cast("Json", value).get(key) if isinstance(value, dict) else None
-    return value
-
-
-def encode(message: Json) -> bytes:
-    """Return a message as a line."""
-    return json.dumps({"jsonrpc": "2.0", **message}, ensure_ascii=False).encode() + b"\n"
-
-
-def parse(line: bytes) -> Json | None:
-    """Return the message in a line; None if it isn't a JSON object."""
-    try:
-        message: Any = json.loads(line)
-    except ValueError:
-        return None
-    return cast("Json", message) if isinstance(message, dict) else None
+def update(tag: str, /, **fields: Any) -> Json:
+    """Return an update of the session."""
+    return {"method": "session/update", "params": {"sessionId": SESSION, "update": {"sessionUpdate": tag, **fields}}}

@@ -1,4 +1,25 @@
-"""For each scenario, the client is started with an agent that plays it: usual and rare behaviour of real agents.
+"""The commands `check-client` and `check-agent`."""
+
+from __future__ import annotations
+
+import asyncio
+import shlex
+import sys
+from argparse import Namespace, RawDescriptionHelpFormatter
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+
+from acp_kit.checking.agent import AgentCommand
+from acp_kit.checking.agent_scenarios import AGENT_SCENARIOS
+from acp_kit.checking.client import ClientCommand
+from acp_kit.checking.client_scenarios import CLIENT_SCENARIOS
+from acp_kit.checking.report import format_json, format_junit, format_summary, format_text, violates_must
+from acp_kit.checking.running import Result, run_agent, run_client
+from acp_kit.checking.scenario import Scenario, Scenarios
+from acp_kit.common.command_line import CommandParser, explain_start
+
+_CLIENT = """\
+For each scenario, the client is started with an agent that plays it: usual and rare behaviour of real agents.
 
 In the client's command, {agent} is replaced by the path of this agent, and {prompt} by a text. The client must send one
 prompt, and exit with 0 after the response.
@@ -9,94 +30,145 @@ examples:
   acp-bindings check-client --stdin '{prompt}' --answer 1 -- my-client {agent}    a client that reads from stdin
   acp-bindings check-client --by-hand --deadline 60 -- toad acp {agent} .         an editor, in which you type a prompt
   acp-bindings check-client --only cancel --only noise -- my-client {agent}       some scenarios
-
-Exit code: 0 if no MUST failed, 1 if one failed, 2 if the client can't be started. A MUST is required by the
-specification. A SHOULD is recommended by it, or where it is silent, needed for existing agents.
 """
+_AGENT = """\
+For each scenario, the agent is started with a client that plays it. The client advertises nothing, rejects what the
+agent asks permission for, and works in an empty temporary folder. About half of the scenarios send prompts.
 
-from __future__ import annotations
-
-import asyncio
-import shlex
-import sys
-from argparse import Namespace, RawDescriptionHelpFormatter
-from functools import partial
-
-from acp_kit.checking.client import Command
-from acp_kit.checking.report import format_json, format_junit, format_summary, format_text, violates_must
-from acp_kit.checking.running import Result, run
-from acp_kit.checking.scenarios import SCENARIOS
-from acp_kit.common.command_line import CommandParser, explain_start
-
+examples:
+  acp-bindings check-agent -- gemini --acp
+  acp-bindings check-agent --only cancel --long-prompt 'Write a novel.' -- my-agent
+"""
+_EXIT_CODE = """
+Exit code: 0 if no MUST failed, 1 if one failed, 2 if the program can't be started. A MUST is required by the
+specification. A SHOULD is recommended by it, or where it is silent, needed for existing programs.
+"""
 _NO_PROMPT = """\
 the client has sent no prompt, so the other scenarios are skipped. Make it send one with {prompt}, --prompt-args,
 --stdin or --by-hand: see acp-bindings check-client --help"""
-_REPORTS = {"text": format_summary, "junit": format_junit}
 
 
 def add_check_client(parser: CommandParser) -> None:
     """Add the arguments of `check-client`, and set `run`."""
-    width = max(map(len, SCENARIOS))
-    listed = "".join(f"  {id:{width}}  {scenario.level:6}  {scenario.rule}\n" for id, scenario in SCENARIOS.items())
-    parser.epilog = f"{__doc__}\nscenarios:\n{listed}"
-    parser.formatter_class = RawDescriptionHelpFormatter
     add = parser.add_argument
     add("--prompt-args", default="", metavar="ARGS", help="arguments to add to CMD, which make it send {prompt}")
+    add("--load-args", metavar="ARGS", help="the same, which make it load {session} before; if it can load sessions")
     add("--stdin", metavar="TEXT", help="type this line into the client's stdin, such as '{prompt}'")
     add("--answer", metavar="TEXT", help="type this line whenever the agent asks for permission")
     add("--by-hand", action="store_true", help="you type a prompt in each scenario, and cancel when the agent says so")
-    add("--only", action="append", choices=SCENARIOS, metavar="ID", help="run this scenario; can be repeated")
+    _add_common(parser, CLIENT_SCENARIOS, _CLIENT, deadline=10)
+    parser.add_command("the client, with {agent} for its agent", words="CMD {agent} ...")
+    parser.set_defaults(run=partial(_check_client, parser))
+
+
+def add_check_agent(parser: CommandParser) -> None:
+    """Add the arguments of `check-agent`, and set `run`."""
+    add = parser.add_argument
+    add("--prompt", default=AgentCommand.prompt, metavar="TEXT", help="a prompt that the agent answers quickly")
+    add("--long-prompt", default=AgentCommand.long_prompt, metavar="TEXT", help="one that takes long, to be cancelled")
+    add("--login", metavar="ID", help="use this login method before a session is opened")
+    _add_common(parser, AGENT_SCENARIOS, _AGENT, deadline=60)
+    parser.add_command("the agent")
+    parser.set_defaults(run=_check_agent)
+
+
+def _add_common(parser: CommandParser, scenarios: Scenarios, text: str, *, deadline: int) -> None:
+    width = max(map(len, scenarios))
+    listed = "".join(f"  {id:{width}}  {scenario.level:6}  {scenario.rule}\n" for id, scenario in scenarios.items())
+    parser.epilog = f"{text}{_EXIT_CODE}\nscenarios:\n{listed}"
+    parser.formatter_class = RawDescriptionHelpFormatter
+    add = parser.add_argument
+    add("--protocol-version", type=int, choices=[1, 2], default=1, help="the version of the protocol (default: 1)")
+    add("--only", action="append", choices=scenarios, metavar="ID", help="run this scenario; can be repeated")
     add("--format", choices=["text", "json", "junit"], default="text", help="the format of the report (default: text)")
     add(
         "--deadline",
         type=float,
-        default=10.0,
+        default=float(deadline),
         metavar="SECONDS",
-        help="the limit for each step of a scenario (default: 10)",
+        help=f"the limit for each step of a scenario (default: {deadline})",
     )
     add(
         "--quiet",
         type=float,
         default=1.0,
         metavar="SECONDS",
-        help="how long to wait to see that the client sends nothing (default: 1)",
+        help="how long to wait to see that nothing is sent (default: 1)",
     )
-    parser.add_command("the client, with {agent} for its agent", words="CMD {agent} ...")
-    parser.set_defaults(run=partial(_check, parser))
 
 
-def _check(parser: CommandParser, options: Namespace) -> int:
-    words = [*options.command, *shlex.split(options.prompt_args)]
+def _check_client(parser: CommandParser, options: Namespace) -> int:
+    words: list[str] = options.command
     if not any("{agent}" in word for word in words):
         parser.error("the command has no {agent}, which is replaced by the path of the agent")
-    command = Command(
-        words,
+    command = ClientCommand(
+        [*words, *shlex.split(options.prompt_args)],
+        load_arguments=None if options.load_args is None else [*words, *shlex.split(options.load_args)],
         stdin=options.stdin,
         answer=options.answer,
         deadline=options.deadline,
         quiet=options.quiet,
         by_hand=options.by_hand,
+        version=options.protocol_version,
     )
+
+    async def run(scenario: Scenario) -> Result:
+        return await run_client(scenario, command)
+
+    return _check(options, command.arguments, CLIENT_SCENARIOS, run)
+
+
+def _check_agent(options: Namespace) -> int:
+    command = AgentCommand(
+        options.command,
+        prompt=options.prompt,
+        long_prompt=options.long_prompt,
+        login=options.login,
+        deadline=options.deadline,
+        quiet=options.quiet,
+        version=options.protocol_version,
+    )
+
+    async def run(scenario: Scenario) -> Result:
+        return await run_agent(scenario, command)
+
+    return _check(options, command.arguments, AGENT_SCENARIOS, run)
+
+
+def _check(
+    options: Namespace, words: Sequence[str], scenarios: Scenarios, run: Callable[[Scenario], Awaitable[Result]]
+) -> int:
+    chosen = [scenarios[id] for id in options.only or scenarios if options.protocol_version in scenarios[id].versions]
+    name = "check-client" if scenarios is CLIENT_SCENARIOS else "check-agent"
     try:
-        results = asyncio.run(_run(command, options.only or [*SCENARIOS], prints=options.format == "text"))
+        results = asyncio.run(_run(chosen, run, prints=options.format == "text"))
     except OSError as error:
         if error.filename != words[0]:
             raise
-        sys.stderr.write(f"acp-bindings check-client: {explain_start(error, words)}\n")
+        sys.stderr.write(f"acp-bindings {name}: {explain_start(error, words)}\n")
         return 2
-    report = format_json(words, results) if options.format == "json" else _REPORTS[options.format](results)
+    match options.format:
+        case "json":
+            report = format_json(words, results)
+        case "junit":
+            report = format_junit(name, results)
+        case _:
+            report = format_summary(results)
     sys.stdout.write(f"{report}\n")
     return int(any(map(violates_must, results)))
 
 
-async def _run(command: Command, ids: list[str], *, prints: bool) -> list[Result]:
+async def _run(
+    scenarios: Sequence[Scenario], run: Callable[[Scenario], Awaitable[Result]], *, prints: bool
+) -> list[Result]:
     results: list[Result] = []
-    for id in ids:
-        results.append(await run(SCENARIOS[id], command))
+    for scenario in scenarios:
+        results.append(await run(scenario))
         if prints:
             sys.stdout.write(f"{format_text(results[-1])}\n")
             sys.stdout.flush()
-        if id == "messages" and not any(b'"session/prompt"' in entry.data for entry in results[-1].entries):
+        has_prompt = any(b'"session/prompt"' in entry.data for entry in results[-1].entries)
+        if scenario is CLIENT_SCENARIOS["messages"] and not has_prompt:
             sys.stderr.write(f"acp-bindings: {_NO_PROMPT}\n")
             break
     return results

@@ -1,4 +1,4 @@
-"""The report about a client, as text, JSON and JUnit's XML."""
+"""The report about a client or an agent, as text, JSON and JUnit's XML."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from xml.etree import ElementTree
 from acp_kit.checking.running import Result
 from acp_kit.recording.file_format import format_entry
 
-_SITE = "https://agentclientprotocol.com"
 _MAX_LINES = 8
 _MAX_WIDTH = 160
 _MAX_CHARACTERS = 4000
@@ -20,7 +19,7 @@ _MARKS = {"passed": "ok", "failed": "FAIL", "skipped": "skip"}
 
 
 def violates_must(result: Result) -> bool:
-    """Whether the client violates a MUST."""
+    """Whether the program violates a MUST."""
     return result.status == "failed" and result.scenario.level == "MUST"
 
 
@@ -32,10 +31,10 @@ def format_text(result: Result) -> str:
     if result.status != "failed":
         return head
     arrows = {"c2a": "->", "a2c": "<-", "stderr": "  "}
-    lines = [scenario.rule, f"{_SITE}{scenario.page}"]
+    lines = [scenario.rule, scenario.url(result.version)]
     lines += [f"{arrows[entry.direction]} {_short(entry.data)}" for entry in result.entries[-_MAX_LINES:]]
     if printed := result.output.strip().splitlines():
-        lines += ["The output of the client:", *(f"  {line[:_MAX_WIDTH]}" for line in printed[-_MAX_LINES:])]
+        lines += ["The output of the program:", *(f"  {line[:_MAX_WIDTH]}" for line in printed[-_MAX_LINES:])]
     return "\n      ".join([head, *lines])
 
 
@@ -58,14 +57,14 @@ def format_json(command: Sequence[str], results: Sequence[Result]) -> str:
     return json.dumps(report, indent=2)
 
 
-def format_junit(results: Sequence[Result]) -> str:
+def format_junit(name: str, results: Sequence[Result]) -> str:
     """Return the report as JUnit's XML. A failed SHOULD is `skipped`, so that it doesn't fail a build."""
-    suite = ElementTree.Element("testsuite", name="check-client", tests=str(len(results)))
+    suite = ElementTree.Element("testsuite", name=name, tests=str(len(results)))
     for result in results:
         case = ElementTree.SubElement(
             suite,
             "testcase",
-            classname=f"check-client.{result.scenario.level}",
+            classname=f"{name}.{result.scenario.level}",
             name=result.scenario.id,
             time=f"{result.seconds:.3f}",
         )
@@ -73,8 +72,8 @@ def format_junit(results: Sequence[Result]) -> str:
             kind = "failure" if violates_must(result) else "skipped"
             text = re.sub("[^\t\n\x20-\ud7ff\ue000-\ufffd]", "?", format_text(result))  # characters that XML forbids
             ElementTree.SubElement(case, kind, message=text.partition("\n")[0]).text = text
-    for name, kind in (("failures", "failure"), ("skipped", "skipped")):
-        suite.set(name, str(len(suite.findall(f"*/{kind}"))))
+    for attribute, kind in (("failures", "failure"), ("skipped", "skipped")):
+        suite.set(attribute, str(len(suite.findall(f"*/{kind}"))))
     return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True)
 
 
@@ -84,7 +83,7 @@ def _members(result: Result) -> dict[str, Any]:
         "id": scenario.id,
         "level": scenario.level,
         "rule": scenario.rule,
-        "page": f"{_SITE}{scenario.page}",
+        "page": scenario.url(result.version),
         "status": result.status,
         "reason": result.reason,
         "seconds": result.seconds,

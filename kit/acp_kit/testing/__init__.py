@@ -13,6 +13,7 @@ from acp_kit.testing.client import EDITORS as EDITORS, ScriptedClient as Scripte
 from acp_kit.testing.connecting import connect as connect
 from acp_kit.testing.processes import run_client as run_client
 from acp_kit.testing.replay import Replay as Replay
+from acp_kit.testing.replaying import replay_client as replay_client
 from acp_kit.testing.steps import (
     Step as Step,
     die as die,

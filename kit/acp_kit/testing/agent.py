@@ -128,7 +128,7 @@ class ScriptedAgent:
         """Return the scripted answer to a request; None for the usual one. The agent calls this."""
         answer: Any = self._answers.get(method)
         if isinstance(answer, list):
-            answers = cast("list[Any]", answer)
+            answers = cast("list[object]", answer)
             answer = answers.pop(0) if answers else None
         if callable(answer):
             respond: Any = answer
@@ -139,14 +139,13 @@ class ScriptedAgent:
 
     async def play(self, turn: Turn, request: v1.PromptRequest | v1.LoadSessionRequest) -> None:
         """Play the next steps. The agent calls this."""
-        is_prompt = isinstance(request, v1.PromptRequest)
         self._played += 1
         number, count = self._played, len(self._script)
         if number > count:
-            text = to_text(request.prompt)[:80] if is_prompt else "session/load"
+            text = to_text(request.prompt)[:80] if isinstance(request, v1.PromptRequest) else "session/load"
             raise RequestError(-32603, f"The script has no steps for prompt {number} of {count}: {text!r}")
         steps = self._script[number - 1]
-        name = "prompt" if is_prompt else "session/load"
+        name = "prompt" if isinstance(request, v1.PromptRequest) else "session/load"
         for place, step in enumerate(steps, 1):
             title = getattr(step, "__qualname__", repr(step)[:60]).removesuffix(".<locals>.step")
             self.where = f"{name} {number} of {count} got to step {place} of {len(steps)}, {title}"
@@ -212,7 +211,11 @@ class _Connection(v1.Agent):
         if answer is None:
             return await getattr(self, f"_{method.name}")(request)
         if isinstance(answer, (v1.NewSessionResponse, v1.LoadSessionResponse, v1.ResumeSessionResponse)):
-            self._open(request, answer.session_id if isinstance(answer, v1.NewSessionResponse) else request.session_id)
+            opened = answer if isinstance(answer, v1.NewSessionResponse) else request
+            settings = self._settings_of(self._open(request, opened.session_id))
+            return answer.model_copy(
+                update={name: settings[name] for name in settings.keys() - answer.model_fields_set}
+            )
         return answer
 
     def _open(self, request: Any, session_id: str | None) -> Session:

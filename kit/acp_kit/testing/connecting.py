@@ -13,6 +13,7 @@ from logging import ERROR, Handler, LogRecord, getLogger
 from pathlib import Path
 from time import time
 from traceback import format_exception
+from types import ModuleType
 from typing import Any, Literal, TypeAlias
 
 from acp_bindings import v1
@@ -27,7 +28,7 @@ from acp_kit.testing.steps import Exit
 from acp_runtime import Options
 from acp_runtime.transports import StreamTransport, Transport
 
-AnyAgent: TypeAlias = "ScriptedAgent | Replay | Callable[[v1.RemoteClient], v1.Agent]"
+AnyAgent: TypeAlias = "ScriptedAgent | Replay | Callable[[Any], Any]"
 
 RECORD = "ACP_RECORD"
 """The environment variable with the folder for recordings, which `acp_kit.testing.pytest_plugin` sets."""
@@ -42,7 +43,7 @@ _saved: Counter[str] = Counter()
 
 @asynccontextmanager
 async def connect(
-    agent: AnyAgent | Sequence[str],
+    agent: ScriptedAgent | Replay | Callable[[v1.RemoteClient], v1.Agent] | Sequence[str],
     client: ScriptedClient | Callable[[v1.RemoteAgent], v1.Client],
     *,
     cwd: str | Path = "/work",
@@ -72,9 +73,7 @@ async def connect(
             spawned = v1.spawn_agent(client, *check_sequence("agent", agent), options=options)
             remote = await stack.enter_async_context(spawned)
         else:
-            client_end, agent_end = [
-                StreamTransport(*await asyncio.open_connection(sock=end)) for end in socket.socketpair()
-            ]
+            client_end, agent_end = await connected_transports()
             serving = asyncio.create_task(serve(agent, agent_end, Options(), lambda _: agent_end.close()))
             stack.push_async_callback(asyncio.gather, serving)
             remote = await stack.enter_async_context(v1.connect(client, client_end, options=options))
@@ -83,12 +82,17 @@ async def connect(
         yield await stack.enter_async_context(open_session(remote, cwd=cwd))
 
 
-async def serve(agent: AnyAgent, transport: Transport, options: Options, exit: Exit) -> None:
+async def connected_transports() -> list[StreamTransport]:
+    """Return the two ends of a connection."""
+    return [StreamTransport(*await asyncio.open_connection(sock=end)) for end in socket.socketpair()]
+
+
+async def serve(agent: AnyAgent, transport: Transport, options: Options, exit: Exit, profile: ModuleType = v1) -> None:
     """Serve an agent over a transport, until the connection ends. `exit` ends the process of a script."""
     if isinstance(agent, (ScriptedAgent, Replay)):
         await agent.serve(transport, options, exit)
     else:
-        await v1.serve(agent, transport, options=options)
+        await profile.serve(agent, transport, options=options)
 
 
 @asynccontextmanager

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import pytest
 
 from acp_kit.__main__ import main
-from acp_kit.checking.scenarios import SCENARIOS
+from acp_kit.checking.client_scenarios import CLIENT_SCENARIOS as SCENARIOS
 from tests.support.paths import ROOT
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the client needs POSIX")
@@ -82,6 +82,12 @@ def test_prompt_args_are_the_last_arguments(tmp_path: Path, capsys: pytest.Captu
     main(["check-client", *options, "--", "sh", str(program), "{agent}"])
     (arguments,) = [line for line in capsys.readouterr().out.splitlines() if "|" in line]
     assert arguments.split("|")[1:] == ["exec", "Say hello, please: ça va? 👋 Say hello, please: ça va? 👋", ""]
+
+
+def test_load_args_make_the_client_load_a_session(capsys: pytest.CaptureFixture[str]) -> None:
+    client = [sys.executable, "-I", "-S", str(CLIENT), "", "{agent}", "{prompt}"]
+    assert main(["check-client", "--only", "load", "--load-args", "load", "--", *client]) == 0
+    assert capsys.readouterr().out.startswith("ok    MUST    load\n")
 
 
 def test_a_client_that_does_not_exist_is_named(capsys: pytest.CaptureFixture[str]) -> None:

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from acp_kit.checking.client import Command
-from acp_kit.checking.running import run
-from acp_kit.checking.scenarios import SCENARIOS
+from acp_kit.checking.client import ClientCommand
+from acp_kit.checking.client_scenarios import CLIENT_SCENARIOS as SCENARIOS
+from acp_kit.checking.running import run_client
 from tests.support.docs.files import steps
 from tests.support.paths import ROOT
 from tests.support.scale import STRESS
@@ -29,7 +29,7 @@ pytestmark = [
 TERMINAL_CLIENT = [sys.executable, str(ROOT / "examples" / "terminal_client.py"), "--say", "{prompt}"]
 QUICKSTART = ROOT / "docs" / "learn" / "quickstart-client.md"
 # The scenarios that are skipped for a client that asks nobody, and for one that asks a user.
-ASKS_NOBODY, ASKS = {"cancel"}, {"permission-kind"}
+ASKS_NOBODY, ASKS = {"cancel", "load"}, {"permission-kind"}
 # Scenarios about how the bindings read and write messages.
 BINDINGS = {
     "split-characters",
@@ -58,35 +58,37 @@ with spawn_agent(sys.argv[1], ask=ask) as agent, agent.open_session() as session
 """
 
 
-async def faults(command: Command, ids: Iterable[str]) -> tuple[dict[str, str], set[str]]:
+async def faults(command: ClientCommand, ids: Iterable[str]) -> tuple[dict[str, str], set[str]]:
     """Return why scenarios fail, and which can't be tried."""
     # A client that asks nobody answers a permission request at once, but that may take seconds on a busy machine.
     patient = replace(command, quiet=60) if command.answer is None else command
-    results = await asyncio.gather(*(run(SCENARIOS[id], patient if id == "cancel" else command) for id in ids))
+    results = await asyncio.gather(*(run_client(SCENARIOS[id], patient if id == "cancel" else command) for id in ids))
     failed = {result.scenario.id: result.reason for result in results if result.status == "failed"}
     return failed, {result.scenario.id for result in results if result.status == "skipped"}
 
 
 @pytest.mark.stress
 async def test_the_terminal_client_that_allows_everything() -> None:
-    command = Command([*TERMINAL_CLIENT, "--yes", "{agent}"], deadline=60)
+    command = ClientCommand([*TERMINAL_CLIENT, "--yes", "{agent}"], deadline=60)
     ids = SCENARIOS.keys() - (set() if STRESS else BINDINGS)
     assert await faults(command, ids) == ({}, ASKS_NOBODY)
 
 
 async def test_the_terminal_client_that_asks() -> None:
-    command = Command([*TERMINAL_CLIENT, "{agent}"], answer="2", deadline=60)
+    command = ClientCommand([*TERMINAL_CLIENT, "{agent}"], answer="2", deadline=60)
     assert await faults(command, ["cancel", "permission-option", "permission-kind"]) == ({}, ASKS)
 
 
 async def test_the_client_of_the_quickstart(tmp_path: Path) -> None:
     (tmp_path / "client.py").write_text(steps(QUICKSTART)[-1].files["client.py"], "utf-8")
-    command = Command([sys.executable, str(tmp_path / "client.py"), "{prompt}", "{agent}"], answer="2", deadline=60)
+    command = ClientCommand(
+        [sys.executable, str(tmp_path / "client.py"), "{prompt}", "{agent}"], answer="2", deadline=60
+    )
     # It exits at Ctrl-C without a session/cancel, because `input` keeps its event loop waiting.
     assert await faults(command, OWN) == ({}, set())
 
 
 async def test_a_synchronous_client(tmp_path: Path) -> None:
     (tmp_path / "client.py").write_text(SYNCHRONOUS, "utf-8")
-    command = Command([sys.executable, str(tmp_path / "client.py"), "{agent}", "{prompt}"], deadline=60)
+    command = ClientCommand([sys.executable, str(tmp_path / "client.py"), "{agent}", "{prompt}"], deadline=60)
     assert await faults(command, [*OWN, "permission-kind"]) == ({}, set())

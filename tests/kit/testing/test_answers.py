@@ -106,6 +106,14 @@ async def test_options_are_the_modes_and_config_options_of_each_session() -> Non
         assert [option.current_value for option in answer.config_options] == ["code", "large"]
 
 
+async def test_a_scripted_session_has_the_options_unless_it_has_its_own() -> None:
+    own = v1.NewSessionResponse(session_id="own", config_options=[])
+    agent = ScriptedAgent(options=[MODES], new_session=[v1.NewSessionResponse(session_id="s"), own])
+    async with connect(agent, Viewer) as session:
+        assert (session.id, session.state.current_mode_id) == ("s", "ask")
+        assert (await session.agent.session_new(cwd="/", mcp_servers=[])).config_options == []
+
+
 async def test_what_is_neither_advertised_nor_scripted_is_not_answered() -> None:
     async with connect(ScriptedAgent(), Viewer) as session:
         with pytest.raises(MethodNotFound):

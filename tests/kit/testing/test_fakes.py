@@ -9,9 +9,11 @@ import asyncio
 
 import pytest
 
-from acp_kit.agent import Turn
-from acp_kit.testing import ScriptedAgent, ScriptedClient, connect, slow
-from acp_runtime import InternalError, RemoteError
+from acp_bindings import v1
+from acp_kit.agent import Turn, select
+from acp_kit.client import open_session
+from acp_kit.testing import ScriptedAgent, ScriptedClient, connect, die, garbage, slow
+from acp_runtime import ConnectionClosed, InternalError, RemoteError
 from tests.support.kit.turns import ActingAgent
 
 
@@ -57,6 +59,29 @@ async def test_an_agent_that_fails_and_recovers() -> None:
                 await session.ask("retry")
         assert await session.ask("retry") == "recovered after retry"
         assert client.text == "partial updaterecovered after retry"
+    agent.assert_done()
+
+
+# A fake agent in Go has modes, a session to load, and says what didn't arrive: 831 lines.
+async def plan(turn: Turn) -> None:
+    await turn.plan(v1.PlanEntry(content="Wait for approval", priority="medium", status="in_progress"))
+
+
+async def test_an_agent_with_modes_a_loaded_session_and_a_broken_transport() -> None:
+    modes = select("mode", "Mode", {"auto": "Auto", "plan": "Plan"}, category="mode")
+    loading = v1.AgentCapabilities(load_session=True)
+    script = ["replayed history", plan, [garbage(b"not-json\n"), die(0)]]
+    agent = ScriptedAgent(*script, options=[modes], capabilities=loading)
+    async with connect(agent, ScriptedClient()) as session:
+        async with open_session(session.agent, cwd="/other", load="fake-session") as loaded:
+            assert loaded.state.text == "replayed history"
+            await session.agent.session_set_mode(session_id=loaded.id, mode_id="plan")
+            await loaded.ask("go")
+            assert [entry.content for entry in loaded.state.plan] == ["Wait for approval"]
+        with pytest.raises(ConnectionClosed):
+            await session.ask("break transport")
+    load = next(request for request in agent.requests if isinstance(request, v1.LoadSessionRequest))
+    assert (load.session_id, load.cwd, load.mcp_servers) == ("fake-session", "/other", [])
     agent.assert_done()
 
 

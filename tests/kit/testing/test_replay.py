@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import socket
+import subprocess
 import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
@@ -17,8 +18,8 @@ import pytest
 from acp_kit.agent import Turn
 from acp_kit.client import Terminals, open_session
 from acp_kit.recording.file_format import read_recording
-from acp_kit.testing import Replay, ScriptedAgent, ScriptedClient, as_client, connect, wait
-from acp_kit.testing.connecting import RECORD
+from acp_kit.testing import Replay, ScriptedAgent, ScriptedClient, as_client, connect, run_client, wait
+from acp_kit.testing.connecting import RECORD, connected_transports
 from acp_runtime import Options, RemoteError, RequestError
 from acp_runtime.transports import StreamTransport
 
@@ -115,7 +116,8 @@ async def test_sessions_may_come_in_another_order(recorded: Path) -> None:
         (
             [edit],
             ["1"],
-            "the answer to line 7 (line 8): result.outcome.optionId is 'reject_once', recorded is 'allow_once'",
+            "the answer to session/request_permission (line 8): "
+            "result.outcome.optionId is 'reject_once', recorded is 'allow_once'",
         ),
     ],
 )
@@ -159,6 +161,62 @@ async def test_what_is_left_of_a_recording_is_not_done(recorded: Path) -> None:
         await session.ask("1")
     with pytest.raises(AssertionError, match=r"the recording waits for session/prompt \(line 8\)"):
         agent.assert_done()
+
+
+LEAVING = """
+import json
+import subprocess
+import sys
+
+agent = subprocess.Popen(sys.argv[1:], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+for id, method, params in (
+    (0, "initialize", {"protocolVersion": 1}),
+    (1, "session/new", {"cwd": "/w", "mcpServers": []}),
+):
+    message = {"jsonrpc": "2.0", "id": id, "method": method, "params": params}
+    agent.stdin.write(json.dumps(message).encode() + b"\\n")
+    agent.stdin.flush()
+    agent.stdout.readline()
+agent.stdout.close()
+agent.stdin.close()
+print(agent.wait())
+"""
+
+
+@pytest.mark.slow
+async def test_a_client_that_leaves_is_a_quiet_end(recorded: Path) -> None:
+    await record(recorded, "Hello")
+    (file,) = recorded.iterdir()
+    head = file.read_text().splitlines()[:3]
+    update = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "x" * 1000}}
+    message = {"jsonrpc": "2.0", "method": "session/update", "params": {"sessionId": "s", "update": update}}
+    file.write_text("\n".join([*head, *[json.dumps({"direction": "a2c", "message": message})] * 3000]))
+    agent = Replay(file)
+    async with run_client(agent, [sys.executable, "-c", LEAVING, "{agent}"], deadline=60) as client:
+        await client.wait()
+    with pytest.raises(AssertionError, match="the client has left, and the recording got to session/update"):
+        agent.assert_done()
+    command = [sys.executable, "-c", LEAVING, sys.executable, "-m", "acp_kit", "replay", str(file)]
+    done = await asyncio.to_thread(subprocess.run, command, capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr.count("\n")) == ("0\n", 1), done.stderr
+
+
+async def test_what_was_not_sent_is_listed(recorded: Path) -> None:
+    agent = await record(recorded, *"abcdefg")
+    async with connect(agent, make_client()) as session:
+        await session.ask("1")
+    with pytest.raises(AssertionError, match=r"The client has not sent: session/prompt \(line 8\), .*, \.\.\.\.$"):
+        agent.assert_done()
+
+
+async def test_a_line_that_is_not_json_is_a_problem(recorded: Path) -> None:
+    agent = await record(recorded, "a")
+    client_end, agent_end = await connected_transports()
+    serving = asyncio.create_task(agent.serve(agent_end, Options(), lambda _: agent_end.close()))
+    await client_end.send(b"loading...\n")
+    await client_end.close()
+    await serving
+    assert agent.problems == ["The client has sent a line that isn't JSON: b'loading...'"]
 
 
 @pytest.mark.slow

@@ -1,8 +1,9 @@
 """A client for the tests of `check-client`: a good one, or with one of `DEFECTS` a broken one.
 
-    python checked_client.py DEFECT AGENT PROMPT [stays]
+    python checked_client.py DEFECT AGENT PROMPT [MODE]
 
-With the last argument it stays open after the turn, as an editor does.
+With the mode `stays` it stays open after the turn, as an editor does, with `load` it loads the session `session-1`, and
+with `version 2` it speaks that version.
 
 It is written without the bindings, since a connection of the bindings has none of the defects.
 """
@@ -23,8 +24,12 @@ DEFECTS = {
     "its working directory is relative": ("messages", "not an absolute path: '.'"),
     "sends session/new at once": ("initialize-first", "has sent ['initialize', 'session/new']"),
     "can't be interrupted": ("initialize-silence", "seconds for the client to close the connection"),
-    "takes any version": ("other-version", "seconds for the client to close the connection"),
+    "takes any version": ("other-version", "but has sent ['session/new']"),
     "loads a session": ("unadvertised", "session/load"),
+    "prompts before the session is loaded": ("load", "before the answer to session/load"),
+    "sets an option to what isn't offered": ("config-options", "sets an option to 'huge'"),
+    "reads whole files": ("files", "with {'line': 2}, 'ça va"),
+    "forgets terminals that are killed": ("terminals", "the output of an ended command is"),
     "crashes at an early update": ("updates-before-session", "closed the connection before session/prompt"),
     "crashes at a late update": ("late-update", "exit code 1"),
     "crashes at unknown keys": ("unknown-keys", "before the answer to session/request_permission"),
@@ -53,9 +58,14 @@ class AgentError(Exception):
 
 
 class Client:
-    def __init__(self, defect: str, agent: str) -> None:
+    def __init__(self, defect: str, agent: str, mode: str) -> None:
         assert not defect or defect in DEFECTS
         self.defect = defect
+        self.mode = mode
+        self.version = 2 if mode == "version 2" else 1
+        self.is_accepted = False
+        self.is_idle = False
+        self.terminals: dict[str, Any] = {}
         self.agent = subprocess.Popen([agent], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
         self.decoder = codecs.getincrementaldecoder("utf-8")()
         self.unread = ""
@@ -86,19 +96,31 @@ class Client:
     def wait(self, id: int, seconds: float | None = None) -> Any:
         """Handle messages until the answer to a request has come, and return its result."""
         while True:
-            line = self.read_line(seconds)
-            try:
-                message = json.loads(line)
-            except ValueError:
-                if self.defect == "crashes at lines that are not JSON":
-                    raise
-                continue
+            message = self.read_message(seconds)
             if "method" in message:
                 self.handle(message)
             elif message.get("id") == id and ("result" in message or self.defect != "waits for the result of a prompt"):
                 if "error" in message:
                     raise AgentError(message["error"]["message"])
                 return message["result"]
+
+    def read_message(self, seconds: float | None) -> Any:
+        while True:
+            line = self.read_line(seconds)
+            try:
+                return json.loads(line)
+            except ValueError:
+                if self.defect == "crashes at lines that are not JSON":
+                    raise
+
+    def wait_for_turn(self) -> None:
+        if not self.is_accepted:
+            self.wait(PROMPT)
+            self.is_accepted = True
+        while self.version == 2 and not self.is_idle:
+            message = self.read_message(None)
+            if "method" in message:
+                self.handle(message)
 
     def handle(self, message: dict[str, Any]) -> None:
         params = message["params"]
@@ -110,6 +132,7 @@ class Client:
             self.answer(message["id"], message["method"], params)
         elif message["method"] == "session/update":
             kind = params["update"]["sessionUpdate"]
+            self.is_idle = params["update"].get("state") == "idle"
             if self.defect == "crashes at unknown updates":
                 assert kind != "weather_update"
             if self.defect == "crashes at an early update":
@@ -120,6 +143,10 @@ class Client:
     def answer(self, id: Any, method: str, params: dict[str, Any]) -> None:
         if method == "session/request_permission":
             self.permit(id, params)
+        elif method.startswith("fs/"):
+            self.serve_file(id, Path(params["path"]), params)
+        elif method.startswith("terminal/"):
+            self.serve_terminal(id, method, params)
         elif self.defect == "answers unknown requests with null":
             self.send(id=id, result=None)
         elif self.defect != "ignores unknown requests":
@@ -141,15 +168,63 @@ class Client:
             option = "allow"
         self.send(id=id, result={"outcome": {"outcome": "selected", "optionId": option}})
 
+    def serve_file(self, id: Any, path: Path, params: dict[str, Any]) -> None:
+        if "content" in params:
+            path.write_text(params["content"], "utf-8")
+            self.send(id=id, result={})
+        elif not path.exists():
+            self.send(id=id, error={"code": -32002, "message": "There is no such file"})
+        else:
+            lines = path.read_text("utf-8").splitlines(keepends=True)
+            if self.defect != "reads whole files":
+                lines = lines[params.get("line", 1) - 1 :][: params.get("limit")]
+            self.send(id=id, result={"content": "".join(lines)})
+
+    def serve_terminal(self, id: Any, method: str, params: dict[str, Any]) -> None:
+        if method == "terminal/create":
+            command = [params["command"], *params["args"]]
+            terminal = f"terminal-{len(self.terminals)}"
+            self.terminals[terminal] = subprocess.Popen(command, cwd=params["cwd"], stdout=subprocess.PIPE)
+            self.send(id=id, result={"terminalId": terminal})
+            return
+        terminal = self.terminals[params["terminalId"]]
+        result: dict[str, Any] = {}
+        if method == "terminal/kill":
+            terminal.kill()
+        elif method == "terminal/wait_for_exit":
+            terminal.wait()
+            result = {"exitCode": None if terminal.returncode < 0 else terminal.returncode}
+        elif method == "terminal/output":
+            output = terminal.stdout.read()
+            status = {"exitCode": max(terminal.returncode, 0)}
+            result = {"output": output[-20:].decode(), "truncated": len(output) > 20, "exitStatus": status}
+            if self.defect == "forgets terminals that are killed" and terminal.returncode < 0:
+                result = {}
+        self.send(id=id, result=result)
+
     def cancel(self) -> None:
         self.send(method="session/cancel", params={"sessionId": self.session})
         if self.defect != "leaves questions open":
             for id in self.questions:
                 self.send(id=id, result={"outcome": {"outcome": "cancelled"}})
 
+    def open_session(self, cwd: str) -> None:
+        if self.mode == "load":
+            self.session = "session-1"
+            self.send(id=NEW, method="session/load", params={"sessionId": "session-1", "cwd": cwd, "mcpServers": []})
+            if self.defect != "prompts before the session is loaded":
+                self.wait(NEW)
+        else:
+            if self.defect != "sends session/new at once":
+                self.send(id=NEW, method="session/new", params={"cwd": cwd, "mcpServers": []})
+            self.session = self.wait(NEW)["sessionId"]
+
     def converse(self, text: str) -> None:
-        params: dict[str, Any] = {"protocolVersion": 1, "clientCapabilities": {}}
         cwd = "." if self.defect == "its working directory is relative" else str(Path.cwd())
+        capabilities = {"fs": {"readTextFile": True, "writeTextFile": True}, "terminal": True}
+        params: dict[str, Any] = {"protocolVersion": 1, "clientCapabilities": capabilities}
+        if self.version == 2:
+            params = {"protocolVersion": 2, "info": {"name": "checked", "version": "1"}, "capabilities": {}}
         self.send(id=INITIALIZE, method="initialize", params=params)
         if self.defect == "sends session/new at once":
             self.send(id=NEW, method="session/new", params={"cwd": cwd, "mcpServers": []})
@@ -160,29 +235,30 @@ class Client:
             except KeyboardInterrupt:
                 if self.defect != "can't be interrupted":
                     raise
-        if initialized["protocolVersion"] != 1 and self.defect != "takes any version":
+        if initialized["protocolVersion"] != self.version and self.defect != "takes any version":
             raise AgentError("it has another version")
         if self.defect == "loads a session":
             self.send(id=9, method="session/load", params={"sessionId": "old", "cwd": cwd, "mcpServers": []})
-        if self.defect != "sends session/new at once":
-            self.send(id=NEW, method="session/new", params={"cwd": cwd, "mcpServers": []})
-        self.session = self.wait(NEW)["sessionId"]
+        self.open_session(cwd)
+        if self.defect == "sets an option to what isn't offered":
+            option = {"sessionId": self.session, "configId": "model", "value": "huge"}
+            self.send(id=8, method="session/set_config_option", params=option)
         prompt = [{"type": "text", "text": text}]
         self.send(id=PROMPT, method="session/prompt", params={"sessionId": self.session, "prompt": prompt})
         try:
-            self.wait(PROMPT)
+            self.wait_for_turn()
         except KeyboardInterrupt:
             self.cancel()
-            self.wait(PROMPT)
+            self.wait_for_turn()
         if self.defect == "crashes at a late update":
             assert not self.unread
 
 
-def main(defect: str, agent: str, text: str, stays: str = "") -> int:
-    client = Client(defect, agent)
+def main(defect: str, agent: str, text: str, mode: str = "") -> int:
+    client = Client(defect, agent, mode)
     try:
         client.converse(text)
-        while stays:
+        while mode == "stays":
             client.wait(0)
     except AgentError as error:
         print(f"The agent fails: {error}")

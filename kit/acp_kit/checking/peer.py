@@ -1,0 +1,182 @@
+"""The program under test, from the other side of its connection."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from asyncio import FIRST_COMPLETED
+from asyncio.subprocess import Process
+from collections import defaultdict
+from contextlib import suppress
+from time import time
+from typing import Any, ClassVar, Literal, TypeAlias, cast
+
+from acp_bindings.v1 import connecting as v1
+from acp_bindings.v2_draft import connecting as v2_draft
+from acp_kit.recording.file_format import Direction, WireLine
+from acp_kit.testing.recorded_messages import member
+from acp_runtime.jsonrpc import check_line
+
+Json: TypeAlias = "dict[str, Any]"
+Version: TypeAlias = Literal[1, 2]
+INFO = {"name": "acp-bindings", "version": "1"}
+PROMPT = "Say hello, please: ça va? 👋"
+
+
+class Violation(Exception):
+    """The program doesn't follow the rule of the scenario."""
+
+
+class Skipped(Exception):
+    """The scenario can't be played with this program."""
+
+
+class Peer:
+    """The program under test. Methods that wait raise `Violation` at the deadline, or when the program disconnects.
+
+    Attributes:
+        name: what it is: the client, the agent.
+        direction: the direction of its lines.
+        version: the version of the protocol.
+        deadline: how long one step may take, in seconds.
+        entries: all lines so far.
+        messages: its messages so far: its lines that are JSON objects.
+        process: its process. Set when it is started.
+    """
+
+    name: ClassVar[str]
+    direction: ClassVar[Direction]
+    process: Process
+
+    def __init__(self, version: Version, deadline: float) -> None:
+        self.version: Version = version
+        self.deadline = deadline
+        self.entries: list[WireLine] = []
+        self.messages: list[Json] = []
+        self._sent_methods: dict[str, str] = {}
+        self._writer: asyncio.StreamWriter | None = None
+        # Requests and notifications by method, responses by id.
+        self._unread: defaultdict[str, asyncio.Queue[Json]] = defaultdict(asyncio.Queue)
+        # How it disconnected, in words.
+        self._disconnected: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Read its messages, until it closes its side."""
+        self._writer = writer
+        with suppress(OSError, ValueError):  # it was killed, or a line is too long
+            async for line in reader:
+                self.entries.append(WireLine(time(), self.direction, line.removesuffix(b"\n")))
+                if message := parse(line):
+                    self.messages.append(message)
+                    self._receive(message)
+        self._note_disconnection("closed the connection")
+        writer.close()
+
+    def send(self, *messages: Json | bytes) -> None:
+        """Send messages, or any bytes, with one write."""
+        for message in messages:
+            if isinstance(message, dict) and "method" in message and "id" in message:
+                self._sent_methods[json.dumps(message["id"])] = message["method"]
+        lines = [message if isinstance(message, bytes) else encode(message) for message in messages]
+        own: Direction = "a2c" if self.direction == "c2a" else "c2a"
+        self.entries.extend(WireLine(time(), own, line.removesuffix(b"\n")) for line in lines)
+        assert self._writer is not None
+        self._writer.write(b"".join(lines))
+
+    async def receive(self, method: str) -> Json:
+        """Wait for its next request or notification with this method."""
+        return await self._wait(method, method)
+
+    async def response_to(self, request: Json) -> Json:
+        """Wait for the response to a request."""
+        id = json.dumps(request["id"])
+        return await self._wait(id, f"the answer to {request['method']} with the id {id}")
+
+    async def request(self, request: Json) -> Json:
+        """Send a request, and wait for its response."""
+        self.send(request)
+        return await self.response_to(request)
+
+    async def wait_for_disconnection(self) -> None:
+        """Wait until it has closed the connection or exited."""
+        await asyncio.wait({self._disconnected}, timeout=self.deadline)
+        if not self._disconnected.done():
+            raise Violation(f"waited {self.deadline:g} seconds for the {self.name} to close the connection")
+
+    def methods(self) -> list[str]:
+        """Return the methods of its requests and notifications."""
+        return [str(message["method"]) for message in self.messages if "method" in message]
+
+    def params(self, method: str) -> Any:
+        """Return the params of its first message with this method, or None."""
+        return next((message.get("params") for message in self.messages if message.get("method") == method), None)
+
+    def check_lines(self) -> None:
+        """Check that all its lines are valid messages."""
+        profile = v1 if self.version == 1 else v2_draft
+        receiver = profile.AGENT_SIDE if self.direction == "c2a" else profile.CLIENT_SIDE
+        for entry in self.entries:
+            message = parse(entry.data) or {}
+            call = "" if "method" in message else self._sent_methods.get(json.dumps(message.get("id")), "")
+            if entry.direction == self.direction and (fault := check_line(receiver, entry.data, call).fault):
+                raise Violation(f"a line is not valid: {fault}")
+
+    def _receive(self, message: Json) -> None:
+        """Keep a message until the scenario waits for it."""
+        self._unread[key_of(message)].put_nowait(message)
+
+    def _note_disconnection(self, how: str) -> None:
+        if not self._disconnected.done():
+            self._disconnected.set_result(how)
+
+    async def _wait(self, key: str, awaited: str) -> Json:
+        message = asyncio.ensure_future(self._unread[key].get())
+        try:
+            await asyncio.wait({message, self._disconnected}, timeout=self.deadline, return_when=FIRST_COMPLETED)
+        finally:
+            has_come = not message.cancel()
+        if has_come:
+            return message.result()
+        if self._disconnected.done():
+            raise Violation(f"the {self.name} {self._disconnected.result()} before {awaited}")
+        raise Violation(f"waited {self.deadline:g} seconds for {awaited}")
+
+
+def key_of(message: Json) -> str:
+    """Return the method of a message, or the id of a response."""
+    return str(message["method"]) if "method" in message else json.dumps(message.get("id"))
+
+
+def items_of(value: object, *keys: str) -> list[Any]:
+    """Return the items of a list in nested objects; none if it isn't a list."""
+    found: list[Any] | None = member(value, *keys)
+    return found if isinstance(found, list) else []
+
+
+def with_keys(value: Any, keys: Json) -> Any:
+    """Return JSON in which each object has further keys."""
+    if isinstance(value, list):
+        items = cast("list[object]", value)
+        return [with_keys(item, keys) for item in items]
+    if isinstance(value, dict):
+        return {**{key: with_keys(item, keys) for key, item in cast("Json", value).items()}, **keys}
+    return value
+
+
+def short(answer: Json) -> str:
+    """Return the error or the result of a response as a short text."""
+    return json.dumps(answer.get("error") or answer.get("result"), ensure_ascii=False)[:200]
+
+
+def encode(message: Json) -> bytes:
+    """Return a message as a line."""
+    return json.dumps({"jsonrpc": "2.0", **message}, ensure_ascii=False).encode() + b"\n"
+
+
+def parse(line: bytes) -> Json | None:
+    """Return the message in a line; None if it isn't a JSON object."""
+    try:
+        message: Any = json.loads(line)
+    except ValueError:
+        return None
+    return cast("Json", message) if isinstance(message, dict) else None
