@@ -302,7 +302,7 @@ async def list_sessions(agent: Agent) -> None:
     elsewhere = await agent.call("session/list", cwd=f"{agent.cwd}/empty")
     if found := items_of(elsewhere, "sessions"):
         raise Violation(f"a directory without sessions has {len(found)}")
-    agent.check_lines()
+    agent.check_lines(noise=False)
 
 
 @_scenario("MUST", "session-setup#loading-sessions", versions=[1])
@@ -320,7 +320,7 @@ async def load(agent: Agent) -> None:
     await _expect_error(
         agent, agent.request_of("session/load", sessionId="session-of-somebody-else", cwd=agent.cwd, mcpServers=[])
     )
-    agent.check_lines()
+    agent.check_lines(noise=False)
 
 
 @_scenario("MUST", "session-setup#resuming-sessions")
@@ -333,7 +333,7 @@ async def resume(agent: Agent) -> None:
     await agent.call("session/resume", sessionId=session, cwd=agent.cwd)
     if len(_history(agent, session)) > count:
         raise Violation("before the response to session/resume, the agent has sent history")
-    agent.check_lines()
+    agent.check_lines(noise=False)
 
 
 @_scenario("MUST", "session-setup#closing-active-sessions")
@@ -348,7 +348,7 @@ async def close(agent: Agent) -> None:
     answer = await agent.response_to(prompt)
     if agent.version == 1 and member(answer, "result", "stopReason") not in ("cancelled", *_STOP_REASONS):
         raise Violation(f"the prompt of the closed session was answered with {short(answer)}")
-    agent.check_lines()
+    agent.check_lines(noise=False)
 
 
 @_scenario("MUST", "session-delete")
@@ -363,7 +363,7 @@ async def delete(agent: Agent) -> None:
         result = await agent.call("session/list")
         if session in [member(info, "sessionId") for info in items_of(result, "sessions")]:
             raise Violation("the deleted session is listed")
-    agent.check_lines()
+    agent.check_lines(noise=False)
 
 
 def _require(agent: Agent, name: str) -> None:

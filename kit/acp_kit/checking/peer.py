@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Literal, TypeAlias, cast
 from acp_bindings.v1 import connecting as v1
 from acp_bindings.v2_draft import connecting as v2_draft
 from acp_kit.recording.file_format import Direction, WireLine
-from acp_kit.testing.recorded_messages import member
+from acp_kit.testing.recorded_messages import member, messages_in
 from acp_runtime.jsonrpc import check_line
 
 Json: TypeAlias = "dict[str, Any]"
@@ -66,7 +66,7 @@ class Peer:
         with suppress(OSError, ValueError):  # it was killed, or a line is too long
             async for line in reader:
                 self.entries.append(WireLine(time(), self.direction, line.removesuffix(b"\n")))
-                if message := parse(line):
+                for message in parse(line):
                     self.messages.append(message)
                     self._receive(message)
         self._note_disconnection("closed the connection")
@@ -111,14 +111,17 @@ class Peer:
         """Return the params of its first message with this method, or None."""
         return next((message.get("params") for message in self.messages if message.get("method") == method), None)
 
-    def check_lines(self) -> None:
-        """Check that all its lines are valid messages."""
+    def check_lines(self, *, noise: bool = True) -> None:
+        """Check that all its lines are valid messages. Without `noise`, lines that aren't JSON are left out."""
         profile = v1 if self.version == 1 else v2_draft
         receiver = profile.AGENT_SIDE if self.direction == "c2a" else profile.CLIENT_SIDE
         for entry in self.entries:
-            message = parse(entry.data) or {}
-            call = "" if "method" in message else self._sent_methods.get(json.dumps(message.get("id")), "")
-            if entry.direction == self.direction and (fault := check_line(receiver, entry.data, call).fault):
+            messages = parse(entry.data)
+            if entry.direction != self.direction or not (messages or noise):
+                continue
+            ids = [json.dumps(message.get("id")) for message in messages if "method" not in message]
+            call = self._sent_methods.get(ids[0], "") if ids else ""
+            if fault := check_line(receiver, entry.data, call).fault:
                 raise Violation(f"a line is not valid: {fault}")
 
     def _receive(self, message: Json) -> None:
@@ -173,10 +176,9 @@ def encode(message: Json) -> bytes:
     return json.dumps({"jsonrpc": "2.0", **message}, ensure_ascii=False).encode() + b"\n"
 
 
-def parse(line: bytes) -> Json | None:
-    """Return the message in a line; None if it isn't a JSON object."""
+def parse(line: bytes) -> list[Json]:
+    """Return the messages in a line: one, or in version 2 those of an array; none if it isn't JSON."""
     try:
-        message: Any = json.loads(line)
+        return messages_in(json.loads(line))
     except ValueError:
-        return None
-    return cast("Json", message) if isinstance(message, dict) else None
+        return []

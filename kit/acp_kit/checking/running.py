@@ -89,6 +89,7 @@ async def run_agent(scenario: Scenario, command: AgentCommand) -> Result:
             agent.process.stdin.close()
             await asyncio.wait({serving}, timeout=command.quiet)
             serving.cancel()
+            await asyncio.gather(serving, return_exceptions=True)
         return replace(result, exit_code=exit_code, output=_text(output))
 
 

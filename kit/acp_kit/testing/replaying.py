@@ -65,7 +65,8 @@ async def _agent_transport(agent: AnyAgent | Sequence[str], profile: ModuleType)
         try:
             yield client_end
         finally:
-            await client_end.close()
+            with suppress(OSError):  # the agent has ended
+                await client_end.close()
             await serving
     else:
         async with start_process(check_sequence("agent", agent), stdin=PIPE, stdout=PIPE) as process:

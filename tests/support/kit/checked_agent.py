@@ -15,7 +15,7 @@ from typing import Any
 
 # The defects, each with the scenario that finds it, and part of what that says.
 DEFECTS = {
-    "writes what it thinks": ("messages", "a line is not valid"),
+    "writes what it thinks": ("messages", "a line is not valid: 12 bytes that are not JSON"),
     "opens sessions before initialize": ("initialize-first", "session/new before initialize was answered with"),
     "takes any version": ("other-version", '"protocolVersion": 65535'),
     "reads files": ("unadvertised", "the agent uses fs/read_text_file"),
@@ -93,7 +93,7 @@ class Agent:
             assert all(isinstance(value, str) for value in params.get("_meta", {}).values())
         if "id" not in message:
             if method == "session/cancel":
-                self.end(params["sessionId"])
+                self.end(params["sessionId"], is_error=self.defect == "answers cancelled turns with an error")
             elif self.defect == "answers notifications":
                 self.send(id=None, error={"code": UNKNOWN, "message": "Method not found"})
             return
@@ -177,11 +177,11 @@ class Agent:
             return None
         return {"stopReason": "end_turn"}
 
-    def end(self, session: str) -> None:
+    def end(self, session: str, *, is_error: bool = False) -> None:
         if session not in self.pending:
             return
         id = self.pending.pop(session)
-        if self.defect == "answers cancelled turns with an error":
+        if is_error:
             self.send(id=id, error={"code": -32603, "message": "cancelled"})
         else:
             self.send(id=id, result={"stopReason": "cancelled"})

@@ -217,7 +217,11 @@ class Client:
         else:
             if self.defect != "sends session/new at once":
                 self.send(id=NEW, method="session/new", params={"cwd": cwd, "mcpServers": []})
-            self.session = self.wait(NEW)["sessionId"]
+            opened = self.wait(NEW)
+            self.session = opened["sessionId"]
+            if self.defect == "sets an option to what isn't offered" and "configOptions" in opened:
+                option = {"sessionId": self.session, "configId": "model", "value": "huge"}
+                self.send(id=8, method="session/set_config_option", params=option)
 
     def converse(self, text: str) -> None:
         cwd = "." if self.defect == "its working directory is relative" else str(Path.cwd())
@@ -226,7 +230,7 @@ class Client:
         if self.version == 2:
             params = {"protocolVersion": 2, "info": {"name": "checked", "version": "1"}, "capabilities": {}}
         self.send(id=INITIALIZE, method="initialize", params=params)
-        if self.defect == "sends session/new at once":
+        if self.defect == "sends session/new at once" and self.mode != "load":
             self.send(id=NEW, method="session/new", params={"cwd": cwd, "mcpServers": []})
         while True:
             try:
@@ -237,12 +241,9 @@ class Client:
                     raise
         if initialized["protocolVersion"] != self.version and self.defect != "takes any version":
             raise AgentError("it has another version")
-        if self.defect == "loads a session":
+        if self.defect == "loads a session" and self.mode != "load":
             self.send(id=9, method="session/load", params={"sessionId": "old", "cwd": cwd, "mcpServers": []})
         self.open_session(cwd)
-        if self.defect == "sets an option to what isn't offered":
-            option = {"sessionId": self.session, "configId": "model", "value": "huge"}
-            self.send(id=8, method="session/set_config_option", params=option)
         prompt = [{"type": "text", "text": text}]
         self.send(id=PROMPT, method="session/prompt", params={"sessionId": self.session, "prompt": prompt})
         try:
