@@ -76,7 +76,7 @@ test-quick: $(TEST) ## Run the fast tests of models, runtime and generator, afte
 test: $(TEST) ## Run all tests that need no other SDK, no npm and no server
 	$(BIN)/python $(PYTEST) -m "not test_all"
 
-test-all: test $(DEV) ## Run the other tests as well (they need Node, and install SDKs and frameworks first)
+test-all: test $(DEV) ## Run the other tests as well (they need Node and Chromium, and install SDKs and frameworks first)
 	$(BIN)/python $(PYTEST) -m test_all
 
 test-pydantic: $(OTHER)/.ready ## Run the tests of models and runtime with another pydantic: make test-pydantic PYDANTIC=2.12.5 [TESTS=tests/generated]

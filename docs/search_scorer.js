@@ -14,7 +14,7 @@ var Scorer = {
     if (page === "reference/specification" || page.startsWith("reference/acp_")) {
       return kind === "object" && score >= 16 ? score : score - 20;
     }
-    if (kind === "title") return score + 8;
-    return page.startsWith("reference/") ? score : score + 5;
+    if (page.startsWith("reference/")) return kind === "title" ? score + 6 : score;
+    return kind === "title" ? score + 8 : score + 5;
   },
 };

@@ -16,7 +16,7 @@ from tests.support.skipping import skip_without
 from tools.third_party import UnavailableError, wheels
 
 # `make test` refuses these programs.
-_REFUSED = ("haproxy", "initdb", "nginx", "node", "npm", "npx", "uvx")
+_REFUSED = ("chromium", "haproxy", "initdb", "nginx", "node", "npm", "npx", "uvx")
 # Folders whose tests are all for `make test-all`.
 _TEST_ALL = tuple(ROOT / "tests" / folder for folder in ("codegen/reference", "interop", "stress"))
 
