@@ -10,21 +10,20 @@ from tools.paths import ROOT
 from tools.specification.statements import Statement
 
 PAGE = ROOT / "docs" / "reference" / "specification.md"
-_VERDICTS = {"done": "done", "acp_kit": "helped by acp_kit", "yours": "yours", "not_done": "not done"}
+_VERDICTS = {"done": "done", "acp_kit": "kit", "yours": "yours", "not_done": "not done"}
 _VERSIONS = {"v1": "version 1", "v2": "version 2 (draft)", "rfds": "proposals (RFDs)"}
 _HEAD = """\
 <!-- Written by `make specification`. Do not edit. -->
 # What the specification demands
 
-What the pages of the [Agent Client Protocol](https://agentclientprotocol.com) demand of agents and clients, in short,
-and who does it:
+What the [Agent Client Protocol](https://agentclientprotocol.com) demands of agents, clients or both, and who does it:
 
-- **done**: every connection does it. The link is to the test.
-- **helped by acp_kit**: the [kit](../guides/kit.md) does it, if you use that part of it. The link is to the test.
-- **yours**: your agent or client has to do it. The link is to the page that shows how.
-- **not done**: left out on purpose, for the reason that is given.
+- **done**: every connection. The link is to the test.
+- **kit**: [acp_kit](../guides/kit.md), if you use that part of it. The link is to the test.
+- **yours**: your agent or client. The link is to the page that shows how.
+- **not done**: left out on purpose, with the reason.
 
-Each heading is the name of upstream's page. Where there is no MUST, SHOULD or MAY, the page states a fact.
+The headings are the names of upstream's pages. Statements without MUST, SHOULD or MAY are facts.
 
 """
 
@@ -50,7 +49,7 @@ def _version(statement: Statement) -> str:
 
 
 def _row(statement: Statement) -> str:
-    who = f"{'agent and client' if statement.who == 'both' else statement.who} {statement.keyword}".strip()
+    who = f"{statement.who} {statement.keyword}".strip()
     (verdict,) = statement.verdicts
     return f"| {who} | {statement.text} | **{_VERDICTS[verdict]}**{_proof(statement)} |\n"
 
