@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import keyword
+from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
 from pydantic import AfterValidator, BaseModel
 
+from codegen.errors import SchemaError
 from codegen.names import is_attribute_name, is_class_name
 from codegen.nodes import REF_PREFIX, is_array, is_object
 from codegen.toml import Text, parse_toml, read_file, validate
@@ -18,27 +20,24 @@ FILE = "codegen/names.toml"
 NAMES_TOML = Path(__file__).with_name("names.toml")
 
 
-def _check_attribute(name: str) -> str:
-    if not is_attribute_name(name):
-        raise ValueError(f"{name!r} can't be the name of an attribute")
-    return name
+def _is_method_name(name: str) -> bool:
+    return name.isidentifier() and not keyword.iskeyword(name) and not name.startswith("_")
 
 
-def _check_class(name: str) -> str:
-    if not is_class_name(name):
-        raise ValueError(f"{name!r} can't be the name of a class")
-    return name
+def _named(noun: str, is_valid: Callable[[str], bool]) -> AfterValidator:
+    """Return a validator of the names of attributes, classes or methods."""
+
+    def check(name: str) -> str:
+        if not is_valid(name):
+            raise ValueError(f"{name!r} can't be the name of {noun}")
+        return name
+
+    return AfterValidator(check)
 
 
-def _check_method(name: str) -> str:
-    if not name.isidentifier() or keyword.iskeyword(name) or name.startswith("_"):
-        raise ValueError(f"{name!r} can't be the name of a method")
-    return name
-
-
-_Attribute: TypeAlias = Annotated[str, AfterValidator(_check_attribute)]
-_Class: TypeAlias = Annotated[str, AfterValidator(_check_class)]
-_Method: TypeAlias = Annotated[str, AfterValidator(_check_method)]
+_Attribute: TypeAlias = Annotated[str, _named("an attribute", is_attribute_name)]
+_Class: TypeAlias = Annotated[str, _named("a class", is_class_name)]
+_Method: TypeAlias = Annotated[str, _named("a method", _is_method_name)]
 
 
 class Aliases(BaseModel, extra="forbid"):
@@ -54,6 +53,9 @@ class Aliases(BaseModel, extra="forbid"):
         if not named or not is_object(schema) or not is_object(schema.get("$defs")):
             return schema
         definitions = {self.classes.get(name, name): definition for name, definition in schema["$defs"].items()}
+        for name, alias in self.classes.items():
+            if name in schema["$defs"] and (alias in schema["$defs"] or list(self.classes.values()).count(alias) > 1):
+                raise SchemaError(f"/$defs/{name}", f"{FILE} names it {alias}, but so is another definition.")
         return _replace_references({**schema, "$defs": definitions}, named)
 
 
@@ -61,13 +63,8 @@ def _replace_references(schema: Any, names: dict[str, str]) -> Any:
     if is_array(schema):
         return [_replace_references(item, names) for item in schema]
     if is_object(schema):
-        replaced = {key: _replace_references(value, names) for key, value in schema.items()}
-        return {**replaced, "$ref": names.get(schema["$ref"], schema["$ref"])} if _has_reference(schema) else replaced
-    return schema
-
-
-def _has_reference(schema: dict[str, Any]) -> bool:
-    return isinstance(schema.get("$ref"), str)
+        return {key: _replace_references(value, names) for key, value in schema.items()}
+    return names.get(schema, schema) if isinstance(schema, str) else schema
 
 
 def read_aliases() -> Aliases:

@@ -130,12 +130,13 @@ def _rule_by_need(rule: str, field: Field) -> str:
 def _pair_renamed(comparison: Comparison, removed: dict[str, Field], added: dict[str, Field]) -> dict[str, str]:
     """Pair renamed properties: they mean the same, and have the same description or similar names."""
 
-    def mean(schema: Schema, field: Field, names: Mapping[str, str]) -> tuple[object, ...]:
+    def find_meaning(schema: Schema, field: Field, names: Mapping[str, str]) -> tuple[object, ...]:
         return meaning_of_field(replace(field, type=expand_aliases(schema, field.type, ())), names)
 
     def are_same(old: str, new: str) -> bool:
         before, after = removed[old], added[new]
-        if mean(comparison.old.schema, before, comparison.names) != mean(comparison.new.schema, after, {}):
+        old_meaning = find_meaning(comparison.old.schema, before, comparison.names)
+        if old_meaning != find_meaning(comparison.new.schema, after, {}):
             return False
         return bool(before.doc and before.doc == after.doc) or are_similar_names(old, new)
 

@@ -109,6 +109,12 @@ async def test_what_has_an_alias_works_as_everything_else(generate: Generate, wr
         assert (await agent.open_session(block=block, client=package.Editor(content_type="c"))).block == block
 
 
+def test_two_definitions_cant_have_one_name(write_names: Any) -> None:
+    write_names('[classes]\n"Text" = "Other"\n')
+    with pytest.raises(SchemaError, match=r"/\$defs/Text: codegen/names\.toml names it Other, but so is another"):
+        read({"Text": model(), "Other": model()})
+
+
 def test_an_entry_that_cant_be_a_name_is_an_error_about_the_file(write_names: Any) -> None:
     for table, name in (("attributes", "model_config"), ("classes", "text"), ("methods", "class")):
         write_names(f'[{table}]\n"x" = "{name}"\n')
