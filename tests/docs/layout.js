@@ -5,10 +5,10 @@
 
   const parents = (element) => {
     const result = [];
-    for (let each = element; each; each = each.parentElement) result.push(each);
+    for (let parent = element; parent; parent = parent.parentElement) result.push(parent);
     return result;
   };
-  const name = (element) => element.tagName.toLowerCase() + [...element.classList].map((each) => `.${each}`).join("");
+  const name = (element) => element.tagName.toLowerCase() + [...element.classList].map((label) => `.${label}`).join("");
   const where = (element, text) => {
     const path = parents(element).slice(0, 3).reverse().map(name).join(" > ");
     return `${path}: ${text.trim().slice(0, 40)}`;
@@ -42,8 +42,8 @@
   const contrast = (element) => {
     let background = getComputedStyle(document.body).colorScheme === "dark" ? [0, 0, 0] : [255, 255, 255];
     let opacity = 1;
-    for (const each of parents(element).reverse()) {
-      const style = getComputedStyle(each);
+    for (const parent of parents(element).reverse()) {
+      const style = getComputedStyle(parent);
       const fill = colour(style.backgroundColor);
       background = over(fill.rgb, fill.alpha, background);
       opacity *= Number(style.opacity);
