@@ -31,7 +31,7 @@ def run(app: ASGIApp, *, host: str = "127.0.0.1", port: int = 8000, **options: A
             `anonymous=True`.
         port: the port.
         options: other options of `uvicorn.Config`, such as `ssl_certfile`. With `uds` or `fd`, `host` and `port` don't
-            matter.
+            matter. For an application that contains one with larger messages than by default, pass `ws_max_size`.
 
     Raises:
         ValueError: if other machines can reach an application that doesn't authenticate them.
