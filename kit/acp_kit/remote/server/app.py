@@ -22,6 +22,7 @@ from acp_runtime.transports import Transport
 Identity = TypeVar("Identity")
 SERVED_APPS = "acp_kit.remote.served_apps"  # the key of a set in the scope, for the applications that were called
 _BOUNDS = Bounds()
+_CLOSE_SECONDS = 1.0
 _logger = getLogger(__name__)
 
 
@@ -70,6 +71,8 @@ class AgentApp:
             if not request.is_websocket:
                 await _drop_body(receive)
             await refusal(_refused(error)).send(request, send)
+            if request.is_websocket:
+                await _wait_until_closed(receive)
 
     async def close(self) -> None:
         """End all connections, and wait until their agents have ended. New ones are refused."""
@@ -136,6 +139,14 @@ async def _drop_body(receive: Receive) -> None:
     with suppress(TimeoutError):
         async with asyncio.timeout(0):
             await receive()
+
+
+async def _wait_until_closed(receive: Receive) -> None:
+    """Wait until uvicorn has closed a refused WebSocket. It logs an error if the application ends earlier."""
+    with suppress(Exception):
+        async with asyncio.timeout(_CLOSE_SECONDS):
+            await receive()  # says that it is refused
+            await receive()  # says that it is closed
 
 
 def _refused(error: Exception) -> Refused:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from typing import Any, NamedTuple
@@ -108,8 +107,6 @@ class Response(NamedTuple):
         start = {"type": f"{kind}.start", "status": self.status, "headers": encode_headers(request, headers)}
         await send(start)
         await send({"type": f"{kind}.body", "body": b"" if request.method == "HEAD" else self.body})
-        if request.is_websocket:
-            await asyncio.sleep(0)  # uvicorn logs an error if this ends before the connection
 
 
 def encode_headers(request: HTTPRequest, headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:

@@ -16,10 +16,11 @@ from hypercorn.asyncio import serve
 from hypercorn.config import Config
 
 from acp_bindings import v1
-from acp_kit.remote import agent_app, open_transport
+from acp_kit.remote import HTTPRequest, Refused, agent_app, open_transport
 from acp_kit.remote.server.requests import Receive, Scope, Send
+from acp_runtime import ConnectionClosed
 from tests.support.kit.remote_agents import echo
-from tests.support.kit.remote_servers import serving
+from tests.support.kit.remote_servers import serving as served_by_uvicorn
 from tests.support.runtime.peer import PlainClient
 
 pytestmark = pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl makes the server's certificate")
@@ -75,7 +76,7 @@ async def test_many_sessions_with_tls(scheme: str, http: set[str], certificate: 
 async def test_http_1_with_tls_under_uvicorn(certificate: Path) -> None:
     context = ssl.create_default_context(cafile=str(certificate / "cert.pem"))
     options = {"ssl_certfile": certificate / "cert.pem", "ssl_keyfile": certificate / "key.pem"}
-    async with serving(agent_app(echo), options=options) as site, asyncio.timeout(20):
+    async with served_by_uvicorn(agent_app(echo), options=options) as site, asyncio.timeout(20):
         transport = await open_transport(f"https://127.0.0.1:{site.port}/acp", ssl=context)
         await transport.send(b'{"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": 1}}\n')
         await transport.close()
@@ -88,3 +89,22 @@ async def test_an_unknown_certificate_is_refused(scheme: str, certificate: Path)
         with pytest.raises(OSError, match="certificate"):
             await transport.send(b'{"jsonrpc": "2.0", "id": 0, "method": "initialize"}\n')
         await transport.close()
+
+
+@pytest.mark.parametrize("scheme", ["https", "wss"])
+async def test_uvicorn_with_tls_serves_and_refuses_without_an_error_in_its_log(scheme: str, certificate: Path) -> None:
+    def authenticate(request: HTTPRequest) -> None:
+        if "authorization" not in request.headers:
+            raise Refused(401, "Send a token.")
+
+    files = {"ssl_certfile": str(certificate / "cert.pem"), "ssl_keyfile": str(certificate / "key.pem")}
+    context = ssl.create_default_context(cafile=certificate / "cert.pem")
+    async with served_by_uvicorn(agent_app(echo, authenticate=authenticate), options=files) as site:
+        url = f"{scheme}://127.0.0.1:{site.port}/acp"
+        with pytest.raises(ConnectionClosed, match="401"):
+            async with v1.connect(PlainClient, await open_transport(url, ssl=context)) as agent:
+                await agent.initialize(protocol_version=1)
+        transport = await open_transport(url, ssl=context, headers={"Authorization": "x"})
+        async with v1.connect(PlainClient, transport) as agent:
+            await agent.initialize(protocol_version=1)
+            assert (await agent.session_new(cwd="/", mcp_servers=[])).session_id == "s1"
