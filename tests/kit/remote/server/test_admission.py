@@ -61,8 +61,9 @@ async def test_other_machines_are_refused_without_authentication_or_a_word() -> 
         assert await status(agent_app(echo), server) == 403
         assert await status(agent_app(echo, anonymous=True), server) == 405
         assert await status(agent_app(echo, authenticate=lambda _: "ada"), server) == 405
-    for server in (("127.0.0.1", 80), ("::1", 80), ("/run/agent.sock", None), None):
-        assert await status(agent_app(echo), server) == 405
+    local: list[tuple[str, int | None] | None] = [("127.0.0.1", 80), ("::1", 80), ("/run/agent.sock", None), None]
+    for address in local:
+        assert await status(agent_app(echo), address) == 405
 
 
 @pytest.mark.parametrize("server", SERVERS)

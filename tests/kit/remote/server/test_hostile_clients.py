@@ -243,10 +243,12 @@ async def test_bodies_during_authentication() -> None:
     """uvicorn may read 320 KiB of each. What exceeds the limit is dropped with the response."""
     requests, size = 2 * count(200, 300), 200_000
     writers: list[asyncio.StreamWriter] = []
-    with victim({**_BOUNDS, "first_seconds": 60.0}) as server:
+    with victim({**_BOUNDS, "first_seconds": 600.0}, timeout_keep_alive=600) as server:
         server.start()
         for number in range(requests):
             writers.append((await server.begin(("GET", "POST")[number % 2], {"Slow": "60"}, b"x" * size))[1])
+        for _ in range(20):
+            await server.request("GET", {})
         while server.now > PROCESS // 16 + 16 * 1024 * 1024:
             await server.request("GET", {})
         assert server.peak <= requests * size + PROCESS // 16 + 16 * 1024 * 1024
