@@ -14,6 +14,7 @@ from functools import cache
 from typing import Annotated, get_origin
 
 from docutils import nodes  # type: ignore[import-untyped]  # mypy brings no stubs of it
+from sphinx.addnodes import desc_signature, pending_xref
 from sphinx.application import Sphinx
 from sphinx.util.inspect import signature as signature_of, stringify_signature
 from sphinx.util.typing import stringify_annotation
@@ -22,6 +23,7 @@ from sphinx.util.typing import stringify_annotation
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register the extension."""
     app.connect("autodoc-process-signature", _shorten)
+    app.connect("doctree-read", _look_up_in_own_module)
     app.add_node(nodes.abbreviation, override=True, markdown=(_nothing, _nothing))
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
@@ -55,6 +57,14 @@ def _unions() -> dict[str, str]:
 
     unions = {name: getattr(v1, name) for name in dir(v1) if get_origin(getattr(v1, name)) is Annotated}
     return {stringify_annotation(union, "smart", short_literals=True): name for name, union in unions.items()}
+
+
+def _look_up_in_own_module(_app: Sphinx, doctree: nodes.document) -> None:
+    """Add the module to references that Sphinx leaves without it, because two modules may have a class of that name."""
+    for signature in doctree.findall(desc_signature):
+        for reference in signature.findall(pending_xref):
+            if reference.get("py:module") is None:
+                reference["py:module"] = signature.get("module")
 
 
 def _nothing(_translator: object, _node: nodes.Node) -> None:
