@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import Any
 
 from acp_bindings import v1
 from acp_kit.agent import Sessions
@@ -69,4 +70,5 @@ app = agent_app(serve)
 
 if __name__ == "__main__":
     address = sys.argv[1]  # a port, or the path of a socket
-    run(app, log_level="info", **({"port": int(address)} if address.isdigit() else {"uds": address}))
+    options: dict[str, Any] = {"port": int(address)} if address.isdigit() else {"uds": address}
+    run(app, log_level="info", **options)
