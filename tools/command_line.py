@@ -14,9 +14,9 @@ _HEAD = """\
 <!-- Written by `make command-line`. Do not edit. -->
 # The command line
 
-`acp-bindings COMMAND --help` prints what this page says. `acp-bindings --version` prints the version of the package.
-The words after `--` are the command of an agent or a client, with its arguments. An argument that is wrong, or a file
-that can't be read or written, gives the exit code 2.
+`acp-bindings COMMAND --help` prints what this page says, and `acp-bindings --version` the version of the package. The
+words after `--` are the command of an agent or a client. A wrong argument, or a file that can't be read or written,
+gives the exit code 2.
 
 With the extra `completion`, `acp-bindings --completion bash` prints what completes its words in bash, and the same for
 zsh and tcsh. Write it to `~/.local/share/bash-completion/completions/acp-bindings`, or for zsh to `_acp-bindings` in a
@@ -39,8 +39,9 @@ def _section(name: str, parser: CommandParser) -> Iterator[str]:
         if "--help" not in argument.option_strings:
             yield f"| `{_spelling(argument)}` | {argument.help} |"
     yield ""
-    if parser.epilog:
-        yield _block(parser.epilog) if "\n" in parser.epilog else f"{parser.epilog}\n"
+    text = (parser.epilog or "").partition("\nscenarios:")[0]  # only --help lists them
+    if text:
+        yield _block(text) if "\n" in text else f"{text}\n"
 
 
 def _block(text: str) -> str:
