@@ -28,16 +28,35 @@ _MAX_CACHED_WORD = 100
 # White space, also escaped.
 _SPACE = r"(?:\s|\\[nrt])"
 _ASSIGN = r"(?:\s|\\t)*(?:=>|:=|[:=])(?:\s|\\t)*"
-_QUOTE = r"""(?:\\+"|\\*['`])"""
-# A value, in quotes or up to what ends a word. It is the last group.
-_VALUE = r"""(?:\\+"([^"\\]+)|\\*'([^'"\\]+)|`([^`"\\]+)|([^\s"'`\\&<>{0}]+))"""
-_ANY_VALUE = _VALUE.format("")
+# A quote after an even number of backslashes ends the whole text.
+_ESCAPED_QUOTE = r'\\(?:\\\\)*+"'
+_QUOTE = rf"(?:{_ESCAPED_QUOTE}|\\*['`])"
+# An escape in a value, which is neither a quote nor the end of a line.
+_ESCAPE = r"""\\+(?![nr"'\\])"""
+_IN_DOUBLE_QUOTES = rf"""(?P<quote>\\(?:\\\\)*+)"((?:[^"\\]|{_ESCAPE}|\\+'|(?P=quote)(?:\\\\)++")++)"""
+_IN_SINGLE_QUOTES = rf"""\\*'((?:[^'"\\]|{_ESCAPE}|{_ESCAPED_QUOTE})++)"""
+# An ampersand before a name and `=` ends a parameter.
+_UNQUOTED = r"""((?:[^\s"'`\\&<>{0}]|(?<=\w)\\+(?![bfnrtu"'\\])|(?<=\w)'(?=\w)|&(?![&\s]|[\w.%-]{{0,60}}=))++)"""
+
+
+def _value(ends: str = "") -> str:
+    """Return a pattern for a value: in quotes, or up to what ends a word. It is the last group.
+
+    Args:
+        ends: what else ends a word.
+    """
+    return rf"(?:{_IN_DOUBLE_QUOTES}|{_IN_SINGLE_QUOTES}|`([^`\"\\]+)|{_UNQUOTED.format(ends)})"
+
+
+_ANY_VALUE = _value()
 # Words of code and prose that stand where a value may stand.
 _NO_VALUE = (
     r"""(?!(?:\\+"|')?(?i:any|and|are|as|bool(?:ean)?|bytes|can|expired|false|field|flag|for|from|has|in|input|int"""
     r"""|invalid|is|missing|must|nil|none|not|null|number|of|optional|option|or|required|self|should|str(?:ing)?|the"""
     r"""|this|to|true|undefined|value|was|will|with)(?![\w-]))"""
 )
+# A call or an item of something in code.
+_NO_CODE = r"(?![a-z_$][\w.$]{0,60}[(\[])"
 
 
 def _word(text: str, letters: str = r"\w-") -> str:
@@ -87,7 +106,7 @@ _ALWAYS: list[_Pattern] = [
         ["authorization"],
         rf"authorization{_QUOTE}?{_ASSIGN}{_QUOTE}?(?:[a-z][\w-]*[ ]+)?(?=[^\s]{{6}}){_NO_VALUE}{_ANY_VALUE}",
     ),
-    _pattern(["cookie"], rf"""cookie2?\\*["']?{_ASSIGN}\\*["']?([^\s=;"'\\]{{1,200}}=[^"'\\]+)"""),
+    _pattern(["cookie"], rf"""cookie2?{_QUOTE}?{_ASSIGN}{_QUOTE}?([^\s=;"'\\]{{1,200}}=[^"'\\]+)"""),
     # Options and variables.
     _pattern(["--"], rf"{_OPTION}-?[\w-]*(?:{SECRET_NAME}|key)={_ANY_VALUE}"),
 ]
@@ -134,12 +153,15 @@ _NAME_END = rf"(?:[\])]|{_QUOTE})*"
 _TO_SHARE: list[_Pattern] = [
     # The value of any parameter of a URL.
     _pattern(["="], r"""[?&][\w.%-]+=([^\s&#"\\<>]+)"""),
-    *(_pattern([part], f"{name}{_NAME_END}{_ASSIGN}{_NO_VALUE}{_ANY_VALUE}") for part, name in _PASSWORDS.items()),
+    *(
+        _pattern([part], f"{name}{_NAME_END}{_ASSIGN}{_NO_VALUE}{_NO_CODE}{_ANY_VALUE}")
+        for part, name in _PASSWORDS.items()
+    ),
     *(
         _pattern(
             [part],
-            rf"""{name}{_NAME_END}(?:\s+\[[^\]"\\]{{0,40}}\])?{_ASSIGN}(?=[^\s]{{6}})(?!\d+(?![\w-])){_NO_VALUE}"""
-            rf"""(?>{_VALUE.format("(),;")})(?![(\[])""",
+            rf"""{name}{_NAME_END}(?:\s+\[[^\]"\\]{{0,40}}\])?{_ASSIGN}(?=[^\s]{{6}})(?!\d+(?![\w-])){_NO_VALUE}{_NO_CODE}"""
+            rf"{_value('(),;')}",
         )
         for part, name in _TOKENS.items()
     ),
@@ -154,10 +176,10 @@ _TO_SHARE: list[_Pattern] = [
         _pattern([part], rf"{name}{_QUOTE}?[\s,]+(?=[^\s]{{0,60}}[a-z])(?=[^\s]{{0,60}}\d)(?=[^\s]{{6}}){_ANY_VALUE}")
         for part, name in (_PASSWORDS | _TOKENS).items()
     ),
-    _pattern(["auth"], rf"""auth\s*=\s*\(\s*(?:\\+"|')[^"'\\]*(?:\\+"|'),\s*{_ANY_VALUE}"""),
+    _pattern(["auth"], rf"""auth\s*=\s*\(\s*{_QUOTE}[^"'\\]*{_QUOTE},\s*{_ANY_VALUE}"""),
     _pattern(
         ["-u", "-proxy-u"],
-        rf"""{_OPTION}(?:u|-user|-proxy-user)[\s=]*{_QUOTE}?(?!\d+:)[^\s:%"'\\/]+[:%](?!//)([^\s"'\\]+)""",
+        rf"""{_OPTION}(?:u|-user|-proxy-user)[\s=]*{_QUOTE}?(?!\d+:)[^\s:%"'\\/]+[:%](?!//){_UNQUOTED.format("")}""",
     ),
     _pattern(["-b", "-cookie"], rf"{_OPTION}(?:b|-cookie)[\s=]+(?=[^\s=]+=){_ANY_VALUE}"),
     _pattern(
