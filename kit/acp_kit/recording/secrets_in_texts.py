@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from bisect import bisect
 from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
@@ -55,8 +56,10 @@ _NO_VALUE = (
     r"""|invalid|is|missing|must|nil|none|not|null|number|of|optional|option|or|required|self|should|str(?:ing)?|the"""
     r"""|this|to|true|undefined|value|was|will|with)(?![\w-]))"""
 )
-# A call or an item of something in code.
-_NO_CODE = r"(?![a-z_$][\w.$]{0,60}[(\[])"
+# Code that calls a function or gets an item.
+_NAME_OF_FUNCTION = r"[a-z_$][\w.$]{0,60}"
+_NO_CALL = rf"(?!{_NAME_OF_FUNCTION}[(\[])"
+_NO_WHOLE_CALL = rf"(?!{_NAME_OF_FUNCTION}[(\[][^()\[\]]{{0,80}}[)\]](?!\w))"
 
 
 def _word(text: str, letters: str = r"\w-") -> str:
@@ -75,6 +78,9 @@ def _word(text: str, letters: str = r"\w-") -> str:
 
 _WORD = _word("")
 _OPTION = _word("-")
+
+# A change of the color in a terminal: the character ESC, or what is written for it in code.
+_COLOR = re.compile(rb"(?<!\\)\\+(?:u001[bB]|x1[bB]|033|e)\[[\d;:?]{0,40}[A-Za-z]")
 
 # Each pattern, and texts of which every match contains one. Searching for these first is faster. All but the tokens
 # are searched for in the text in lower case.
@@ -154,13 +160,13 @@ _TO_SHARE: list[_Pattern] = [
     # The value of any parameter of a URL.
     _pattern(["="], r"""[?&][\w.%-]+=([^\s&#"\\<>]+)"""),
     *(
-        _pattern([part], f"{name}{_NAME_END}{_ASSIGN}{_NO_VALUE}{_NO_CODE}{_ANY_VALUE}")
+        _pattern([part], f"{name}{_NAME_END}{_ASSIGN}{_NO_VALUE}{_NO_WHOLE_CALL}{_ANY_VALUE}")
         for part, name in _PASSWORDS.items()
     ),
     *(
         _pattern(
             [part],
-            rf"""{name}{_NAME_END}(?:\s+\[[^\]"\\]{{0,40}}\])?{_ASSIGN}(?=[^\s]{{6}})(?!\d+(?![\w-])){_NO_VALUE}{_NO_CODE}"""
+            rf"""{name}{_NAME_END}(?:\s+\[[^\]"\\]{{0,40}}\])?{_ASSIGN}(?=[^\s]{{6}})(?!\d+(?![\w-])){_NO_VALUE}{_NO_CALL}"""
             rf"{_value('(),;')}",
         )
         for part, name in _TOKENS.items()
@@ -224,11 +230,34 @@ def find_secrets(text: bytes, *, to_share: bool) -> list[tuple[int, int]]:
         text: the text, as it is in JSON.
         to_share: whether somebody else will read it. Then more is found than may be secret.
     """
+    spans = _find(text, to_share=to_share)
+    if colors := [match.span() for match in _COLOR.finditer(text)]:
+        spans += _find_between(colors, text, to_share=to_share)
+    return [*_merge(sorted((start + _is_escaped(text, start), end) for start, end in spans))] if spans else spans
+
+
+def _find(text: bytes, *, to_share: bool) -> list[tuple[int, int]]:
     lower = text.lower()
     spans = [*_search(lower, _ALWAYS), *_search(text, [_VARIABLE, *_possible_tokens(text)])]
     if to_share:
         spans += _search(lower, _TO_SHARE)
-    return [*_merge(sorted((start + _is_escaped(text, start), end) for start, end in spans))] if spans else spans
+    return spans
+
+
+def _find_between(colors: Sequence[tuple[int, int]], text: bytes, *, to_share: bool) -> Iterator[tuple[int, int]]:
+    """Find the secrets of a text without its colors."""
+    pieces: list[bytes] = []
+    places: list[int] = []  # of the pieces in the text without colors
+    moves: list[int] = []  # how much later each piece is in the text
+    place = end = 0
+    for start, stop in [*colors, (len(text), len(text))]:
+        pieces.append(text[end:start])
+        places.append(place)
+        moves.append(end - place)
+        place += start - end
+        end = stop
+    for start, stop in _find(b"".join(pieces), to_share=to_share):
+        yield start + moves[bisect(places, start) - 1], stop + moves[bisect(places, stop - 1) - 1]
 
 
 def _search(text: bytes, patterns: Sequence[_Pattern]) -> Iterator[tuple[int, int]]:

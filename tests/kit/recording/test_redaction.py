@@ -219,6 +219,24 @@ def test_what_follows_a_backslash_at_the_end_of_a_text_stays(text: str) -> None:
     assert json.loads(redact(line.encode(), to_share=True))[1] == "b"
 
 
+COLORED = [
+    "\x1b[36mpassword\x1b[0m: \x1b[1;33mhunter2\x1b[m",
+    '\x1b[34;1m"password"\x1b[0m\x1b[1;39m:\x1b[0m \x1b[0;32m"hunter2"\x1b[0m',
+    "DB_PASS\x1b[m\x1b[K=hunter2",
+    f"sk-ant-\x1b[32mapi03-{TOKEN}",
+    f"ghp_{TOKEN[:9]}\x1b[32m{TOKEN}",
+    f"printf '\\033[1mBearer\\033[0m {TOKEN}'",
+]
+
+
+@pytest.mark.parametrize("text", COLORED)
+def test_colors_in_names_and_values_do_not_matter(text: str) -> None:
+    for whole in (text, f"\x1b[31ma\\\x1b[0m \n{text} end", json.dumps({"text": text})):
+        left = shared(whole)
+        assert "hunter2" not in left
+        assert not whole.endswith("end") or left.endswith("end")
+
+
 @pytest.mark.parametrize("label", ["RSA PRIVATE KEY", "OPENSSH PRIVATE KEY", "PGP PRIVATE KEY BLOCK"])
 @pytest.mark.parametrize("newline", ["\n", "\r\n", "\\n", "\n 2\u2192", "\n+"])
 def test_private_keys_are_redacted(label: str, newline: str) -> None:
@@ -293,6 +311,9 @@ def shared(text: str) -> str:
         "-u a:b ",
         "-----BEGIN PRIVATE KEY-----",
         "re_a",
+        "\x1b[",
+        "\x1b[0m",
+        "\\",
     ],
 )
 def test_long_lines_take_little_time(piece: str) -> None:
