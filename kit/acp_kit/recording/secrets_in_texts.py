@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from bisect import bisect
 from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
@@ -28,16 +29,37 @@ _MAX_CACHED_WORD = 100
 # White space, also escaped.
 _SPACE = r"(?:\s|\\[nrt])"
 _ASSIGN = r"(?:\s|\\t)*(?:=>|:=|[:=])(?:\s|\\t)*"
-_QUOTE = r"""(?:\\+"|\\*['`])"""
-# A value, in quotes or up to what ends a word. It is the last group.
-_VALUE = r"""(?:\\+"([^"\\]+)|\\*'([^'"\\]+)|`([^`"\\]+)|([^\s"'`\\&<>{0}]+))"""
-_ANY_VALUE = _VALUE.format("")
+# A quote after an even number of backslashes ends the whole text.
+_ESCAPED_QUOTE = r'\\(?:\\\\)*+"'
+_QUOTE = rf"(?:{_ESCAPED_QUOTE}|\\*['`])"
+# An escape in a value, which is neither a quote nor the end of a line.
+_ESCAPE = r"""\\+(?![nr"'\\])"""
+_IN_DOUBLE_QUOTES = rf"""(?P<quote>\\(?:\\\\)*+)"((?:[^"\\]|{_ESCAPE}|\\+'|(?P=quote)(?:\\\\)++")++)"""
+_IN_SINGLE_QUOTES = rf"""\\*'((?:[^'"\\]|{_ESCAPE}|{_ESCAPED_QUOTE})++)"""
+# An ampersand before a name and `=` ends a parameter.
+_UNQUOTED = r"""((?:[^\s"'`\\&<>{0}]|(?<=\w)\\+(?![bfnrtu"'\\])|(?<=\w)'(?=\w)|&(?![&\s]|[\w.%-]{{0,60}}=))++)"""
+
+
+def _value(ends: str = "") -> str:
+    """Return a pattern for a value: in quotes, or up to what ends a word. It is the last group.
+
+    Args:
+        ends: what else ends a word.
+    """
+    return rf"(?:{_IN_DOUBLE_QUOTES}|{_IN_SINGLE_QUOTES}|`([^`\"\\]+)|{_UNQUOTED.format(ends)})"
+
+
+_ANY_VALUE = _value()
 # Words of code and prose that stand where a value may stand.
 _NO_VALUE = (
     r"""(?!(?:\\+"|')?(?i:any|and|are|as|bool(?:ean)?|bytes|can|expired|false|field|flag|for|from|has|in|input|int"""
     r"""|invalid|is|missing|must|nil|none|not|null|number|of|optional|option|or|required|self|should|str(?:ing)?|the"""
     r"""|this|to|true|undefined|value|was|will|with)(?![\w-]))"""
 )
+# Code that calls a function or gets an item.
+_NAME_OF_FUNCTION = r"[a-z_$][\w.$]{0,60}"
+_NO_CALL = rf"(?!{_NAME_OF_FUNCTION}[(\[])"
+_NO_WHOLE_CALL = rf"(?!{_NAME_OF_FUNCTION}[(\[][^()\[\]]{{0,80}}[)\]](?!\w))"
 
 
 def _word(text: str, letters: str = r"\w-") -> str:
@@ -56,6 +78,9 @@ def _word(text: str, letters: str = r"\w-") -> str:
 
 _WORD = _word("")
 _OPTION = _word("-")
+
+# A change of the color in a terminal: the character ESC, or what is written for it in code.
+_COLOR = re.compile(rb"(?<!\\)\\+(?:u001[bB]|x1[bB]|033|e)\[[\d;:?]{0,40}[A-Za-z]")
 
 # Each pattern, and texts of which every match contains one. Searching for these first is faster. All but the tokens
 # are searched for in the text in lower case.
@@ -87,7 +112,7 @@ _ALWAYS: list[_Pattern] = [
         ["authorization"],
         rf"authorization{_QUOTE}?{_ASSIGN}{_QUOTE}?(?:[a-z][\w-]*[ ]+)?(?=[^\s]{{6}}){_NO_VALUE}{_ANY_VALUE}",
     ),
-    _pattern(["cookie"], rf"""cookie2?\\*["']?{_ASSIGN}\\*["']?([^\s=;"'\\]{{1,200}}=[^"'\\]+)"""),
+    _pattern(["cookie"], rf"""cookie2?{_QUOTE}?{_ASSIGN}{_QUOTE}?([^\s=;"'\\]{{1,200}}=[^"'\\]+)"""),
     # Options and variables.
     _pattern(["--"], rf"{_OPTION}-?[\w-]*(?:{SECRET_NAME}|key)={_ANY_VALUE}"),
 ]
@@ -134,12 +159,15 @@ _NAME_END = rf"(?:[\])]|{_QUOTE})*"
 _TO_SHARE: list[_Pattern] = [
     # The value of any parameter of a URL.
     _pattern(["="], r"""[?&][\w.%-]+=([^\s&#"\\<>]+)"""),
-    *(_pattern([part], f"{name}{_NAME_END}{_ASSIGN}{_NO_VALUE}{_ANY_VALUE}") for part, name in _PASSWORDS.items()),
+    *(
+        _pattern([part], f"{name}{_NAME_END}{_ASSIGN}{_NO_VALUE}{_NO_WHOLE_CALL}{_ANY_VALUE}")
+        for part, name in _PASSWORDS.items()
+    ),
     *(
         _pattern(
             [part],
-            rf"""{name}{_NAME_END}(?:\s+\[[^\]"\\]{{0,40}}\])?{_ASSIGN}(?=[^\s]{{6}})(?!\d+(?![\w-])){_NO_VALUE}"""
-            rf"""(?>{_VALUE.format("(),;")})(?![(\[])""",
+            rf"""{name}{_NAME_END}(?:\s+\[[^\]"\\]{{0,40}}\])?{_ASSIGN}(?=[^\s]{{6}})(?!\d+(?![\w-])){_NO_VALUE}{_NO_CALL}"""
+            rf"{_value('(),;')}",
         )
         for part, name in _TOKENS.items()
     ),
@@ -154,10 +182,10 @@ _TO_SHARE: list[_Pattern] = [
         _pattern([part], rf"{name}{_QUOTE}?[\s,]+(?=[^\s]{{0,60}}[a-z])(?=[^\s]{{0,60}}\d)(?=[^\s]{{6}}){_ANY_VALUE}")
         for part, name in (_PASSWORDS | _TOKENS).items()
     ),
-    _pattern(["auth"], rf"""auth\s*=\s*\(\s*(?:\\+"|')[^"'\\]*(?:\\+"|'),\s*{_ANY_VALUE}"""),
+    _pattern(["auth"], rf"""auth\s*=\s*\(\s*{_QUOTE}[^"'\\]*{_QUOTE},\s*{_ANY_VALUE}"""),
     _pattern(
         ["-u", "-proxy-u"],
-        rf"""{_OPTION}(?:u|-user|-proxy-user)[\s=]*{_QUOTE}?(?!\d+:)[^\s:%"'\\/]+[:%](?!//)([^\s"'\\]+)""",
+        rf"""{_OPTION}(?:u|-user|-proxy-user)[\s=]*{_QUOTE}?(?!\d+:)[^\s:%"'\\/]+[:%](?!//){_UNQUOTED.format("")}""",
     ),
     _pattern(["-b", "-cookie"], rf"{_OPTION}(?:b|-cookie)[\s=]+(?=[^\s=]+=){_ANY_VALUE}"),
     _pattern(
@@ -202,11 +230,34 @@ def find_secrets(text: bytes, *, to_share: bool) -> list[tuple[int, int]]:
         text: the text, as it is in JSON.
         to_share: whether somebody else will read it. Then more is found than may be secret.
     """
+    spans = _find(text, to_share=to_share)
+    if colors := [match.span() for match in _COLOR.finditer(text)]:
+        spans += _find_between(colors, text, to_share=to_share)
+    return [*_merge(sorted((start + _is_escaped(text, start), end) for start, end in spans))] if spans else spans
+
+
+def _find(text: bytes, *, to_share: bool) -> list[tuple[int, int]]:
     lower = text.lower()
     spans = [*_search(lower, _ALWAYS), *_search(text, [_VARIABLE, *_possible_tokens(text)])]
     if to_share:
         spans += _search(lower, _TO_SHARE)
-    return [*_merge(sorted((start + _is_escaped(text, start), end) for start, end in spans))] if spans else spans
+    return spans
+
+
+def _find_between(colors: Sequence[tuple[int, int]], text: bytes, *, to_share: bool) -> Iterator[tuple[int, int]]:
+    """Find the secrets of a text without its colors."""
+    pieces: list[bytes] = []
+    places: list[int] = []  # of the pieces in the text without colors
+    moves: list[int] = []  # how much later each piece is in the text
+    place = end = 0
+    for start, stop in [*colors, (len(text), len(text))]:
+        pieces.append(text[end:start])
+        places.append(place)
+        moves.append(end - place)
+        place += start - end
+        end = stop
+    for start, stop in _find(b"".join(pieces), to_share=to_share):
+        yield start + moves[bisect(places, start) - 1], stop + moves[bisect(places, stop - 1) - 1]
 
 
 def _search(text: bytes, patterns: Sequence[_Pattern]) -> Iterator[tuple[int, int]]:

@@ -198,6 +198,45 @@ def test_secrets_that_their_place_gives_away_are_not_shared(place: str) -> None:
     assert "hunter2" not in shared(f"before\n{place.format('hunter2')}\nafter")
 
 
+@pytest.mark.parametrize("password", ["hun&ter2", "hun'ter2", r"hun\ster2"])
+@pytest.mark.parametrize("place", ["password={}", 'password: "{}"', "curl -u joe:{} h", "DB_PASS={}", "api_key: {}"])
+def test_the_whole_password_is_redacted(password: str, place: str) -> None:
+    for text in (place.format(password), json.dumps({"text": place.format(password)})):
+        assert "ter2" not in shared(text)
+
+
+@pytest.mark.parametrize("text", [r"password = \"hun\\\"ter2\"", "password = 'hun\"ter2'"])
+def test_a_password_may_have_quotes(text: str) -> None:
+    assert "ter2" not in shared(text)
+    assert "ter2" not in shared(json.dumps({"text": text}))
+
+
+@pytest.mark.parametrize(
+    "text", ["password: \\", "DB_PASSWORD=\\", "mysql -p\\", "auth = (\\", "cookie: \x00?x=a", "'token=\\"]
+)
+def test_what_follows_a_backslash_at_the_end_of_a_text_stays(text: str) -> None:
+    line = json.dumps([text, "b", json.dumps([text, "c"])])
+    assert json.loads(redact(line.encode(), to_share=True))[1] == "b"
+
+
+COLORED = [
+    "\x1b[36mpassword\x1b[0m: \x1b[1;33mhunter2\x1b[m",
+    '\x1b[34;1m"password"\x1b[0m\x1b[1;39m:\x1b[0m \x1b[0;32m"hunter2"\x1b[0m',
+    "DB_PASS\x1b[m\x1b[K=hunter2",
+    f"sk-ant-\x1b[32mapi03-{TOKEN}",
+    f"ghp_{TOKEN[:9]}\x1b[32m{TOKEN}",
+    f"printf '\\033[1mBearer\\033[0m {TOKEN}'",
+]
+
+
+@pytest.mark.parametrize("text", COLORED)
+def test_colors_in_names_and_values_do_not_matter(text: str) -> None:
+    for whole in (text, f"\x1b[31ma\\\x1b[0m \n{text} end", json.dumps({"text": text})):
+        left = shared(whole)
+        assert "hunter2" not in left
+        assert not whole.endswith("end") or left.endswith("end")
+
+
 @pytest.mark.parametrize("label", ["RSA PRIVATE KEY", "OPENSSH PRIVATE KEY", "PGP PRIVATE KEY BLOCK"])
 @pytest.mark.parametrize("newline", ["\n", "\r\n", "\\n", "\n 2\u2192", "\n+"])
 def test_private_keys_are_redacted(label: str, newline: str) -> None:
@@ -232,6 +271,8 @@ def test_an_argument_after_the_option_for_a_user_is_redacted() -> None:
         "http://localhost:5432/db",
         "API-compatible-endpoints",
         "token = parser.next_token()",
+        "password = get_password(user)",
+        "password = os.environ['DB_PASSWORD']",
         "-----BEGIN CERTIFICATE-----\nMIIB",
         "if '-----BEGIN PRIVATE KEY-----' in text",
         "hf_hub_download_with_progress",
@@ -263,14 +304,18 @@ def shared(text: str) -> str:
         "Bearer ",
         "password ",
         "token,",
+        "token=",
         "key=a",
         "mysql ",
         "login ",
         "-u a:b ",
         "-----BEGIN PRIVATE KEY-----",
         "re_a",
+        "\x1b[",
+        "\x1b[0m",
+        "\\",
     ],
 )
 def test_long_lines_take_little_time(piece: str) -> None:
-    line = json.dumps(piece * (1_500_000 // len(piece))).encode()
+    line = json.dumps(f"{piece * (1_500_000 // len(piece))}(").encode()
     assert redact(line, to_share=True)
