@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import os
+import socket
+from collections.abc import Callable
 from io import FileIO
 from threading import Timer
+from typing import Any
 
 import pytest
 
@@ -13,6 +16,7 @@ pytest.importorskip("fcntl", reason="needs POSIX")
 
 import fcntl
 
+from acp_runtime.transports import descriptors
 from acp_runtime.transports.descriptors import FdReader, FdWriter
 from acp_runtime.transports.files import CAPACITY
 from acp_runtime.transports.stdio import open_writer
@@ -22,16 +26,38 @@ from acp_runtime.transports.threads import ThreadWriter
 class _Received:
     def __init__(self) -> None:
         self.data: list[bytes] = []
+        self.ended_with: list[OSError | None] = []
 
     def received(self, data: bytes, /) -> None:
         self.data.append(data)
 
     def ended(self, error: OSError | None, /) -> None:
-        pass
+        self.ended_with.append(error)
 
 
-async def test_reading_now_does_not_block_when_the_loop_was_about_to_read() -> None:
-    read, write = os.pipe()
+def _socket_pair() -> tuple[int, int]:
+    ours, theirs = socket.socketpair()
+    return ours.detach(), theirs.detach()
+
+
+@pytest.fixture
+def looks_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let paused readers look in each iteration of the event loop whether the peer has closed its side."""
+    monkeypatch.setattr(descriptors, "_LOOK_FOR_END", 0)
+
+
+async def _run_callbacks() -> list[dict[str, Any]]:
+    """Let the event loop run a few times. Return the errors that were reported to it."""
+    errors: list[dict[str, Any]] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: errors.append(context))
+    for _ in range(10):
+        await asyncio.sleep(0)
+    return errors
+
+
+@pytest.mark.parametrize("make", [os.pipe, _socket_pair])
+async def test_reading_now_does_not_block_when_the_loop_was_about_to_read(make: Callable[[], tuple[int, int]]) -> None:
+    read, write = make()
     late = Timer(5, os.write, (write, b"late"))  # so that a blocked event loop continues
     late.start()
     received, reader = _Received(), FdReader(FileIO(read))
@@ -88,7 +114,7 @@ async def test_the_end_of_a_reader_does_not_wait_for_a_process_that_writes_on() 
 
 
 async def test_pausing_often_starts_one_timer(monkeypatch: pytest.MonkeyPatch) -> None:
-    timers: list[object] = []
+    timers: list[Any] = []
     monkeypatch.setattr(asyncio.get_running_loop(), "call_later", lambda *timer: timers.append(timer))
     read, write = os.pipe()
     reader = FdReader(FileIO(read))
@@ -96,8 +122,94 @@ async def test_pausing_often_starts_one_timer(monkeypatch: pytest.MonkeyPatch) -
     for _ in range(3):
         reader.pause()
         reader.resume()
-    assert len(timers) == 1
+    ((delay, *_),) = timers
+    assert delay > 0  # otherwise, the loop would be busy
     reader.close()
+    os.close(write)
+
+
+@pytest.mark.usefixtures("looks_often")
+@pytest.mark.parametrize("make", [os.pipe, _socket_pair])
+async def test_a_paused_reader_leaves_the_bytes_until_it_is_resumed(make: Callable[[], tuple[int, int]]) -> None:
+    read, write = make()
+    received, reader = _Received(), FdReader(FileIO(read))
+    reader.start(received)
+    reader.pause()
+    os.write(write, b"a")
+    assert await _run_callbacks() == []
+    assert received.data == []
+    reader.resume()
+    assert await _run_callbacks() == []
+    os.write(write, b"b")
+    assert await _run_callbacks() == []
+    assert received.data == [b"a", b"b"]
+    reader.pause()
+    assert await _run_callbacks() == []
+    os.close(write)
+    assert await _run_callbacks() == []
+    assert received.ended_with == [None]
+
+
+@pytest.mark.usefixtures("looks_often")
+async def test_a_stopped_reader_leaves_the_rest_to_other_processes() -> None:
+    read, write = os.pipe()
+    received, reader = _Received(), FdReader(FileIO(read))
+    reader.start(received)
+    await reader.stop()
+    os.write(write, b"rest")
+    assert await _run_callbacks() == []
+    other = os.dup(read)
+    os.close(write)
+    assert await _run_callbacks() == []
+    assert os.read(other, 10) == b"rest"
+    assert received.data == []
+    reader.close()
+    os.close(other)
+
+
+async def test_a_stopped_reader_that_keeps_draining_discards_the_rest() -> None:
+    read, write = os.pipe()
+    received, reader = _Received(), FdReader(FileIO(read))
+    reader.start(received)
+    reader.keep_draining()
+    await reader.stop()
+    os.set_blocking(write, False)
+    for _ in range(3):
+        assert os.write(write, b"x" * CAPACITY) == CAPACITY
+        assert await _run_callbacks() == []
+    assert (received.data, received.ended_with) == ([], [])
+    reader.close()
+    os.close(write)
+
+
+async def test_a_read_that_fails_is_the_end() -> None:
+    ours, theirs = os.openpty()
+    received, reader = _Received(), FdReader(FileIO(ours))
+    reader.start(received)
+    os.close(theirs)
+    assert await _run_callbacks() == []
+    (error,) = received.ended_with
+    assert isinstance(error, OSError)
+
+
+async def test_a_reader_can_be_closed_before_it_was_started() -> None:
+    read, write = os.pipe()
+    reader = FdReader(FileIO(read))
+    reader.close()
+    with pytest.raises(BrokenPipeError):
+        os.write(write, b"x")
+    os.close(write)
+
+
+async def test_in_a_forked_child_a_reader_ends_with_an_error() -> None:
+    read, write = os.pipe()
+    received, reader = _Received(), FdReader(FileIO(read))
+    reader.start(received)
+    asyncio.get_running_loop().remove_reader(read)
+    reader.close_in_child()
+    assert await _run_callbacks() == []
+    (error,) = received.ended_with
+    assert isinstance(error, BrokenPipeError)
     os.close(write)
 
 
@@ -120,7 +232,92 @@ async def test_a_write_that_fails_when_the_peer_has_left_is_reported() -> None:
     assert isinstance(await reported, BrokenPipeError)
     with pytest.raises(BrokenPipeError):
         await writer.drain()
+    assert await _run_callbacks() == []
+    assert not asyncio.get_running_loop().remove_writer(write)  # otherwise, the loop would call it again and again
     writer.abort()
+    with pytest.raises(BrokenPipeError):
+        writer.write(b"x")
+
+
+async def test_a_writer_may_be_closed_as_soon_as_it_fails() -> None:
+    read, write = os.pipe()
+    writer = FdWriter(FileIO(write, "wb"), shared=False)
+    writer.on_failure(lambda _: writer.abort())
+    writer.write(b"x" * 1_000_000)  # more than fits into the pipe
+    os.close(read)
+    assert await _run_callbacks() == []
+    assert writer.error is not None
+
+
+async def test_a_write_that_fails_raises_although_nobody_is_to_be_told() -> None:
+    read, write = os.pipe()
+    writer = FdWriter(FileIO(write, "wb"), shared=False)
+    os.close(read)
+    with pytest.raises(BrokenPipeError):
+        writer.write(b"x")
+    writer.abort()
+
+
+async def test_the_loop_waits_for_a_writer_only_while_something_is_unwritten() -> None:
+    read, write = os.pipe()
+    received, reader = _Received(), FdReader(FileIO(read))
+    writer = FdWriter(FileIO(write, "wb"), shared=False)
+    writer.write(b"x" * 100_000)  # more than fits into the pipe
+    reader.start(received)
+    while writer.unwritten:
+        await asyncio.sleep(0)
+    assert not asyncio.get_running_loop().remove_writer(write)
+    writer.abort()
+    reader.end()
+    assert len(b"".join(received.data)) == 100_000
+
+
+async def test_closing_a_writer_waits_until_the_last_byte_is_written() -> None:
+    read, write = os.pipe()
+    writer = FdWriter(FileIO(write, "wb"), shared=False)
+    size = os.write(write, b"x" * 1_000_000)  # as much as fits into the pipe
+    writer.write(b"y")
+    closing = asyncio.create_task(writer.close())
+    await _run_callbacks()
+    assert os.read(read, size) == b"x" * size
+    await closing
+    assert os.read(read, 10) == b"y"
+    os.close(read)
+
+
+async def test_a_shared_socket_that_has_something_to_read_can_not_block_a_write() -> None:
+    ours, theirs = _socket_pair()
+    late = Timer(5, os.close, (theirs,))  # so that a blocked event loop continues
+    late.start()
+    writer = FdWriter(FileIO(ours, "wb"), shared=True)
+    os.write(theirs, b"a")
+    for _ in range(1000):
+        writer.write(b"x" * 4096)
+    assert writer.unwritten
+    assert late.is_alive()
+    late.cancel()
+    writer.abort()
+    os.close(theirs)
+
+
+async def test_bytes_that_a_shared_file_does_not_take_are_written_later() -> None:
+    class Full(FileIO):
+        """Takes nothing once, as if another process had set O_NONBLOCK and filled it meanwhile."""
+
+        is_full = True
+
+        def write(self, data: Any, /) -> Any:
+            if self.is_full:
+                self.is_full = False
+                return None
+            return super().write(data)
+
+    read, write = os.pipe()
+    writer = FdWriter(Full(write, "wb"), shared=True)
+    writer.write(b"abc")
+    await writer.close()
+    assert os.read(read, 10) == b"abc"
+    os.close(read)
 
 
 async def test_a_descriptor_that_is_used_again_is_not_waited_for_as_the_closed_one() -> None:
