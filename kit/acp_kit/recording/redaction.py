@@ -69,11 +69,12 @@ def redact_recorded(recorded: Recorded) -> Recorded:
 def _redact_members(fields: dict[str, Any], *, to_share: bool) -> list[object]:
     """Redact the values of members that hold secrets, and return the others."""
     others: list[object] = []
-    is_header = str(fields.get("name")).lower() in _AUTHORIZATION
+    name = str(fields.get("name"))
+    has_secret_value = name.lower() in _AUTHORIZATION or _names_secret(name)
     for key, value in fields.items():
-        if key.lower() in _SECRET or (is_header and key == "value"):
+        if key.lower() in _SECRET:
             fields[key] = _redact_values(value)
-        elif _names_secret(key) or (to_share and key == "_meta"):
+        elif _names_secret(key) or (has_secret_value and key == "value") or (to_share and key == "_meta"):
             fields[key] = _without_texts(value)
         else:
             others.append(value)

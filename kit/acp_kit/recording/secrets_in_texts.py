@@ -17,8 +17,25 @@ from typing import Any
 REDACTED = b"[redacted]"
 
 # The ends of the names of members, parameters, options and variables that hold secrets.
-_KEYS = ("api", "access", "private", "secret", "signing", "account", "shared", "encryption", "master", "client", "auth")
-SECRET_NAME = rf"(?:{'|'.join(_KEYS)})[ _-]?key|credentials?|jwt|passphrase|passwor[dt]|passwd|secret|token"
+_KEYS = (
+    "access",
+    "account",
+    "api",
+    "auth",
+    "client",
+    "encryption",
+    "master",
+    "private",
+    "secret",
+    "shared",
+    "signing",
+    "storage",
+    "subscription",
+    "tls",
+)
+SECRET_NAME = (
+    rf"(?:{'|'.join(_KEYS)})[ ._-]?key(?:[_-]data)?|credentials?|jwt|passphrase|passwor[dt]|passwd|secret|token"
+)
 # A token of more characters than these is recognized when it was cut off.
 _MIN_TOKEN = 16
 
@@ -27,7 +44,7 @@ _LONG_WORD = re.compile(rb"[\w+/=.~%$:@-]{18,}")
 _MAX_CACHED_WORD = 100
 
 # White space, also escaped.
-_SPACE = r"(?:\s|\\[nrt])"
+_SPACE = r"(?:\s|\\+[nrt])"
 _ASSIGN = r"(?:\s|\\t)*(?:=>|:=|[:=])(?:\s|\\t)*"
 # A quote after an even number of backslashes ends the whole text.
 _ESCAPED_QUOTE = r'\\(?:\\\\)*+"'
@@ -51,11 +68,12 @@ def _value(ends: str = "") -> str:
 
 _ANY_VALUE = _value()
 # Words of code and prose that stand where a value may stand.
-_NO_VALUE = (
-    r"""(?!(?:\\+"|')?(?i:any|and|are|as|bool(?:ean)?|bytes|can|expired|false|field|flag|for|from|has|in|input|int"""
-    r"""|invalid|is|missing|must|nil|none|not|null|number|of|optional|option|or|required|self|should|str(?:ing)?|the"""
-    r"""|this|to|true|undefined|value|was|will|with)(?![\w-]))"""
+_WORDS = (
+    r"(?i:any|and|are|as|bool(?:ean)?|bytes|can|expired|false|field|flag|for|from|has|in|include|input|int|invalid|is"
+    r"|missing|must|nil|none|not|null|number|of|omit|optional|option|or|password|required|same-origin|secret|self|should"
+    r"|str(?:ing)?|the|this|to|token|true|undefined|value|was|will|with)"
 )
+_NO_VALUE = rf"""(?!{_WORDS}(?![\w-]|[.!@#$%^&*+~]\w)|(?P<around>\\+"|'){_WORDS}(?P=around))"""
 # Code that calls a function or gets an item.
 _NAME_OF_FUNCTION = r"[a-z_$][\w.$]{0,60}"
 _NO_CALL = rf"(?!{_NAME_OF_FUNCTION}[(\[])"
@@ -105,9 +123,12 @@ _ALWAYS: list[_Pattern] = [
         r"""-----begin[a-z0-9 ]{0,40}private key(?: block)?-----(?:(?!-----end)(?:[^"'`\\<{;$]|\\+[nrtu])){16,}+"""
         r"""(?:-----end[a-z0-9 ]{0,40}-----)?""",
     ),
+    # Hashed passwords of LDAP and Apache.
+    _pattern(["sha"], r"\{s?sha\d{0,3}\}([\w+/=]{20,})"),
     _pattern(["private-lines:"], r"private-lines: \d+((?:\\[nr]+[\w+/=]+)++)"),
     # Headers.
     _pattern(["bearer", "basic"], rf"{_WORD}(?:bearer|basic)\s+(?=[\w.~+/-]{{16}}){_ANY_VALUE}"),
+    _pattern(["bearer"], rf"{_WORD}bearer\s+(?=[\w.~+/-]{{8}})(?=[\w.~+/-]{{0,15}}\d){_ANY_VALUE}"),
     _pattern(
         ["authorization"],
         rf"authorization{_QUOTE}?{_ASSIGN}{_QUOTE}?(?:[a-z][\w-]*[ ]+)?(?=[^\s]{{6}}){_NO_VALUE}{_ANY_VALUE}",
@@ -130,8 +151,10 @@ _VARIABLE = _pattern(
         "_PWD=",
         "_AUTH=",
         "CREDENTIALS=",
+        "64=",
+        "_JSON=",
     ],
-    rf"{_WORD}[A-Z][A-Z0-9_]*(?:KEY|TOKEN|SECRET|PASS(?:WORD|WD|PHRASE)?|_PWD|_AUTH|CREDENTIALS)(?:_BASE)?={_ANY_VALUE}",
+    rf"{_WORD}[A-Z][A-Z0-9_]*(?:KEY|TOKEN|SECRET|PASS(?:WORD|WD|PHRASE)?|_PWD|_AUTH|CREDENTIALS)(?:_BASE|_B64|_BASE64|_JSON)?={_ANY_VALUE}",
 )
 
 # What is assigned to these is a secret: in code, configuration, a header or a sentence.
@@ -140,10 +163,11 @@ _PASSWORDS = {
     "password": "password",
     "passwort": "passwort",
     "passwd": "passwd",
-    "contrase\u00f1a": "contrase\u00f1a",
+    "contrase": "contrase(?:\u00f1|\\\\+u00f1)a",
     "mot de passe": "mot de passe",
     "senha": _word("senha", "a-z"),
     "secret": "secret",
+    "psk": _word("psk", "a-z"),
     "pwd": f"{_word('pwd', 'a-z')}(?!=/)",
     "pass": f"(?:{_word('pass', 'a-z')}|pass(?:(?<=dbpass)|(?<=pgpass)|(?<=userpass)))",
 }
@@ -151,10 +175,28 @@ _TOKENS = {
     "token": "token",
     "jwt": "jwt",
     "credential": "credentials?",
-    "key": f"key(?:{'|'.join(f'(?<={name}key)|(?<={name}[ _-]key)' for name in _KEYS)})",
+    "key": f"key(?:{'|'.join(f'(?<={name}key)|(?<={name}[ ._-]key)' for name in _KEYS)})(?:[_-]data)?",
     "auth": r"""auth(?:(?<=[ _-]auth)|(?<=\\"auth))""",
 }
-_NAME_END = rf"(?:[\])]|{_QUOTE})*"
+# What may stand between a name and what is assigned to it: quotes, or that the value follows, as in XML and YAML.
+_NAME_END = rf"(?:[\])]|{_QUOTE})*(?:,?{_SPACE}*+{_QUOTE}?value{_QUOTE}?)?"
+
+# The options for passwords, and the commands that have them.
+_COMMANDS = {
+    r" -p\s?(?![\s-])": (
+        r"sshpass|mysql\w{0,10}|mariadb\w{0,10}|mongo\w{0,10}|psexec\w{0,10}|7z\w?|rar|(?:docker|podman|registry|az|oc)"
+        r" login|security|(?:un)?zip|ssh-keygen"
+    ),
+    r" -a\s+": "redis-cli",
+    r" -w\s?": r"ldap\w{1,10}|security",
+    r" -n\s+": "ssh-keygen",
+    r" -k\s+": "openssl|nuget",
+    r" passwd\s+(?:-\w+\s+){0,3}(?!-)": "openssl",
+    r" -u\s+[^\s,\"\\]{1,60},": "lftp",
+}
+_ARGUMENTS = rf"(?:[^|;&\"\\]|{_ESCAPE}|{_ESCAPED_QUOTE}){{0,200}}?"
+_OPERAND = r"""[^\s"\\|;&-][^\s"\\|;&]{0,200}"""
+_ORACLE_PASSWORD = r"""([^\s"'\\@/]+)"""
 
 _TO_SHARE: list[_Pattern] = [
     # The value of any parameter of a URL.
@@ -173,7 +215,10 @@ _TO_SHARE: list[_Pattern] = [
     ),
     _pattern(["password"], rf"""password\s+(?=\\*["']){_ANY_VALUE}"""),
     _pattern(["identified"], rf"""identified\s+by\s+(?=\\*["']){_ANY_VALUE}"""),
-    _pattern(["pass", "secret"], rf"(?:passphrase|password|passwd|secret)\s+is:?\s+(?=[^\s]{{0,60}}\d){_ANY_VALUE}"),
+    _pattern(
+        ["pass", "secret"],
+        rf"(?:passphrase|password|passwd|secret)\s+is:?\s+(?={_QUOTE}|[^\s]{{0,60}}\d){_NO_VALUE}{_ANY_VALUE}",
+    ),
     _pattern(["<"], rf"""<[\w:.-]{{0,60}}(?:{SECRET_NAME})>([^<"\\]+)<"""),
     # Options and their values.
     _pattern(["-"], rf"{_OPTION}-?[\w-]*(?:{SECRET_NAME}|key|pass|pwd){_SPACE}+{_NO_VALUE}(?!-){_ANY_VALUE}"),
@@ -184,24 +229,35 @@ _TO_SHARE: list[_Pattern] = [
     ),
     _pattern(["auth"], rf"""auth\s*=\s*\(\s*{_QUOTE}[^"'\\]*{_QUOTE},\s*{_ANY_VALUE}"""),
     _pattern(
-        ["-u", "-proxy-u"],
-        rf"""{_OPTION}(?:u|-user|-proxy-user)[\s=]*{_QUOTE}?(?!\d+:)[^\s:%"'\\/]+[:%](?!//){_UNQUOTED.format("")}""",
+        ["u", "-a"],
+        rf"""{_OPTION}(?:[a-z]{{0,8}}u|-user|-proxy-user|a(?<=http -a))[\s=]*{_QUOTE}?(?!\d+:)[^\s:%"'\\/]+[:%](?!/)"""
+        rf"""{_UNQUOTED.format("")}""",
     ),
+    _pattern(["-u"], rf"""{_OPTION}[a-z]{{0,8}}u\s*{_QUOTE}?([^\s:%"'\\/]{{16,}}):(?=[\s"'\\])"""),
     _pattern(["-b", "-cookie"], rf"{_OPTION}(?:b|-cookie)[\s=]+(?=[^\s=]+=){_ANY_VALUE}"),
-    _pattern(
-        [" -p"],
-        rf"{_WORD}(?:sshpass|mysql\w{{0,10}}|mariadb\w{{0,10}}|mongo\w{{0,10}}|7z\w?|rar|(?:docker|podman|registry|az|oc)"
-        rf""" login)\b[^|;&"\\]{{0,200}}?\s-p\s?(?![\s-]){_ANY_VALUE}""",
+    *(
+        _pattern([option[:3]], rf"{_WORD}(?:{commands})\b{_ARGUMENTS}{option}{_ANY_VALUE}")
+        for option, commands in _COMMANDS.items()
     ),
     _pattern(
-        [" -a", " -w", " -p"],
-        rf"""{_WORD}(?:redis-cli|ldap\w{{1,10}}|security|(?:un)?zip)\b[^|;&"\\]{{0,200}}?\s-[awp]\s?(?![\s-]){_ANY_VALUE}""",
+        ["htpasswd"], rf"htpasswd\s+(?=-\w*b)(?:-\w*n\w*|(?:-\w+\s+){{1,5}}{_OPERAND})\s+{_OPERAND}\s+{_ANY_VALUE}"
     ),
-    _pattern([" pass:"], rf"\spass:{_ANY_VALUE}"),
+    _pattern(
+        ["sqlplus", "sqlldr", "impdp", "expdp", "jdbc:oracle"],
+        rf"(?:(?:sqlplus|sqlldr|impdp|expdp)\s+(?:-\w+\s+)?|jdbc:oracle:\w{{1,9}}:)[\w$#]{{1,60}}/(?!\w+\.sql){_ORACLE_PASSWORD}",
+    ),
+    _pattern(["net user"], rf"""{_WORD}net user\s+[^\s/"\\]{{1,60}}\s+(?![/*]){_ANY_VALUE}"""),
+    _pattern(["convertto-securestring"], rf"convertto-securestring\s+(?:-string\s+)?(?!\$){_ANY_VALUE}"),
+    _pattern(
+        ["env ", "setx ", "setenv ", "set -"],
+        rf"{_WORD}(?:env|setx|setenv|set -g?x)\s+\w{{0,60}}(?:{SECRET_NAME}|key|pass|pwd)\s+{_ANY_VALUE}",
+    ),
+    _pattern(["mnemonic", "phrase", "seed"], r"(?:mnemonic|phrase|seed)[^a-z]{1,10}((?:[a-z]{3,8} ){11,24}[a-z]{3,8})"),
+    _pattern([" pass:", " /p:"], rf"\s(?:pass|/p):(?![\w.]{{1,60}}=){_ANY_VALUE}"),
     _pattern(
         ["echo", "printf"],
-        rf"""{_WORD}(?:echo|printf)\s+(?:-n\s+)?{_ANY_VALUE}"""
-        rf"""(?=(?:\\*["'])?\s*\|\s*(?:sudo|docker|podman|gh|chpasswd|passwd|openssl)\b)""",
+        rf"""{_WORD}(?:echo|printf)\s+((?:[^|"\\]|{_ESCAPE}|{_ESCAPED_QUOTE}|\\+[nr']){{1,300}}?)"""
+        r"""(?=\s*\|\s*(?:sudo\s+-\w*s\b|(?:docker|podman)\s+login|gh\s+auth|(?:sudo\s+)?(?:chpasswd|passwd)|openssl\s+passwd))""",
     ),
     # Files of passwords: netrc, .pgpass, and a browser's cookies.
     _pattern(
@@ -209,7 +265,7 @@ _TO_SHARE: list[_Pattern] = [
         rf"""{_WORD}(?:machine|login|default)(?:{_SPACE}+[^\s"\\]{{1,200}}){{1,4}}?{_SPACE}+password{_SPACE}+{_ANY_VALUE}""",
     ),
     _pattern([":54", ":6432", ":*"], rf""":(?:54\d\d|6432|\*):[^:\s"\\]{{1,100}}:[^:\s"\\]{{1,100}}:{_ANY_VALUE}"""),
-    _pattern(["\\ttrue\\t", "\\tfalse\\t"], r"""\\t(?:true|false)\\t\d+\\t[^\\"]+\\t([^\\"]+)"""),
+    _pattern(["ttrue\\", "tfalse\\"], r"""(?<!\\)\\++t(?:true|false)\\+t\d+\\+t[^\\"]+\\+t([^\\"]+)"""),
 ]
 
 

@@ -189,6 +189,37 @@ PLACES = [
     "redis-cli --pass {} ping",
     "smbclient -U joe%{} //h",
     "contraseña: {}",
+    "The password is `{}`.",
+    "sqlplus scott/{}@orcl",
+    "jdbc:oracle:thin:scott/{}@//h/x",
+    "htpasswd -b file joe {}",
+    "htpasswd -bc -B file joe '{}'",
+    "htpasswd -nb joe {} and more",
+    "ssh-keygen -t ed25519 -N '{}' -f id",
+    "ssh-keygen -p -P {} -N other",
+    "openssl enc -aes-256-cbc -k {} -in a",
+    "openssl passwd -6 {}",
+    'mysql -u "root" -p{} db',
+    "psexec \\\\h -u joe -p {} cmd",
+    "curl -su joe:{} h",
+    "http -a joe:{} h",
+    "lftp -u joe,{} h",
+    "net user joe {} /add",
+    "xfreerdp /u:joe /p:{} /v:h",
+    "nuget push a.nupkg -k {}",
+    'ConvertTo-SecureString "{}" -AsPlainText',
+    "printf '{}\\nagain' | passwd joe",
+    "- name: DB_PASSWORD\n  value: {}",
+    '[{{"name": "DB_PASSWORD", "value": "{}"}}]',
+    '<add key="ApiKey" value="{}"/>',
+    "Ocp-Apim-Subscription-Key: {}",
+    "client-key-data: {}",
+    "tls.key: {}",
+    "psk={}",
+    "ENV DB_PASSWORD {}",
+    "setx API_KEY {}",
+    "A_KEY_B64={}",
+    'passphrase: "the {}"',
 ]
 
 
@@ -196,6 +227,22 @@ PLACES = [
 def test_secrets_that_their_place_gives_away_are_not_shared(place: str) -> None:
     assert "hunter2" not in shared(place.format("hunter2"))
     assert "hunter2" not in shared(f"before\n{place.format('hunter2')}\nafter")
+    assert "hunter2" not in shared(json.dumps({"text": place.format("hunter2")}))
+
+
+def test_a_value_beside_the_name_of_a_secret_is_redacted() -> None:
+    variables = [{"name": "DB_PASSWORD", "value": "hunter2"}, {"name": "HOME", "value": "/"}]
+    assert json.loads(redact(json.dumps(variables).encode())) == [{**variables[0], "value": "[redacted]"}, variables[1]]
+
+
+def test_the_words_of_a_mnemonic_are_redacted() -> None:
+    words = "legal winner thank year wave sausage worth useful legal winner thank yellow"
+    assert shared(f'mnemonic: "{words}"') == 'mnemonic: "[redacted]"'
+
+
+def test_a_short_bearer_token_and_a_hash_are_redacted() -> None:
+    assert shared("sent Bearer a1b2c3d4e5f6g7") == "sent Bearer [redacted]"
+    assert shared("joe:{SHA}5en6G6MezRroT3XKqkdPOmY/BfQ=") == "joe:{SHA}[redacted]"
 
 
 @pytest.mark.parametrize("password", ["hun&ter2", "hun'ter2", r"hun\ster2"])
@@ -264,6 +311,13 @@ def test_an_argument_after_the_option_for_a_user_is_redacted() -> None:
         "def password(self) -> str:",
         "the password is wrong",
         "password: string",
+        "fetch(url, {credentials: 'same-origin'})",
+        "self.password = password",
+        "rsync -avzu host:/path /x",
+        "echo done | sudo tee /etc/x",
+        "echo hello | openssl md5",
+        "dotnet build /p:Configuration=Release",
+        "Bearer authentication",
         "PWD=/home/joe",
         "max_tokens: 4096",
         "docker run -u 1000:1000 x",
