@@ -10,6 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from acp_bindings import v1, v2_draft as v2, v2_draft_unstable
+from acp_bindings.v2_draft.updates import UPDATES as KINDS
+from acp_bindings.v2_draft_unstable.updates import UPDATES as UNSTABLE_KINDS
 from acp_kit.v2 import Message, SessionState, SessionTerminal, Snapshot
 from tests.support.kit.session_fold_v2 import fold
 from tests.support.kit.session_updates import dump
@@ -223,6 +225,16 @@ def test_entries_that_did_not_change_are_the_same_objects() -> None:
     state.apply(parse(chunk("c", "2")))
     assert state.timeline[0] is before.timeline[0]
     assert state.timeline[1] is not before.timeline[1]
+
+
+@pytest.mark.parametrize("kind", sorted(UNSTABLE_KINDS.keys() - KINDS.keys()))
+def test_an_unstable_update_is_unknown_to_the_stable_profile_and_ignored(kind: str) -> None:
+    update = parse({"sessionUpdate": kind, "planId": "1", "messageId": "1", "sessionId": "1"})
+    assert isinstance(update, v2.SessionUpdateOther)
+    state = state_of(chunk("a"))
+    before = state.snapshot()
+    state.apply(update)
+    assert state.snapshot() is before
 
 
 def test_an_update_of_version_1_is_refused() -> None:
