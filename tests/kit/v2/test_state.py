@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import binascii
 from base64 import b64encode
 from collections.abc import Callable
 from typing import Any
@@ -169,9 +170,20 @@ def test_the_output_of_a_terminal_is_bytes_that_chunks_extend_and_snapshots_repl
     state.apply(parse(output(b"er")))
     assert state.terminals["1"].output == b"new er"
     assert state.terminals["1"].exit_status == v2.TerminalExitStatus(exit_code=0)
-    with pytest.raises(ValueError, match="base64"):
-        state.apply(parse({**output(b""), "data": "A"}))
-    assert state.terminals["1"].output == b"new er"
+
+
+@pytest.mark.parametrize("data", ["A", "AA", "AA==AA==", "_w==", "!!!!"])
+def test_output_that_is_not_base64_is_refused_and_changes_nothing(data: str) -> None:
+    def output(data: str) -> Json:
+        return {"sessionUpdate": "terminal_output_chunk", "terminalId": "1", "data": data}
+
+    state = state_of(output("YWI="))
+    with pytest.raises(binascii.Error):
+        state.apply(parse(output(data)))
+    with pytest.raises(binascii.Error):
+        update = {"sessionUpdate": "terminal_update", "terminalId": "1", "command": "ls", "output": {"data": data}}
+        state.apply(parse(update))
+    assert (state.terminals["1"].output, state.terminals["1"].command) == (b"ab", None)
 
 
 def test_unfinished_tool_calls_are_shown_as_cancelled_when_the_client_cancels() -> None:
