@@ -65,11 +65,11 @@ class Bytes:
 
     def add(self, data: str) -> None:
         """Append a piece of base64."""
-        self._bytes += b64decode(data)
+        self._bytes += b64decode(data, validate=True)
 
     def replace(self, data: str | None) -> None:
         """Replace everything with base64; None removes everything."""
-        self._bytes = bytearray(b64decode(data or ""))
+        self._bytes = bytearray(b64decode(data or "", validate=True))
 
     def value(self) -> bytes:
         """Return all bytes."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set as AbstractSet
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, get_args
 
 from pydantic import BaseModel
@@ -22,6 +22,11 @@ if TYPE_CHECKING:
     Update: TypeAlias = v2.SessionUpdate | v2_unstable.SessionUpdate | v2.ToolCallUpdate
 
 _TABLE: Final[Mapping[str, Effect]] = {**UNSTABLE_UPDATES, **UPDATES}
+_KINDS: Final[Mapping[str, AbstractSet[str]]] = {
+    "v2_draft": UPDATES.keys(),
+    "v2_draft_unstable": UNSTABLE_UPDATES.keys(),
+}
+"""The kinds of updates that the models of a profile know."""
 _KEPT_AS: Final[Mapping[str, Changes]] = {
     effect.thing: effect for effect in _TABLE.values() if isinstance(effect, Changes) and effect.model
 }
@@ -60,9 +65,11 @@ class SessionState:
             TypeError: if the update isn't of version 2.
             ValueError: if the output of a terminal isn't base64.
         """
-        check_version(update)
-        self._things.apply(getattr(update, "session_update", "tool_call_update"), update)
-        self._snapshot = None
+        profile = check_version(update)
+        kind = getattr(update, "session_update", "tool_call_update")
+        if kind in _KINDS[profile]:
+            self._things.apply(kind, update)
+            self._snapshot = None
 
     def stop_calls(self) -> None:
         """Let the tool calls that have not ended be cancelled: see `status_of`. Call it when you cancel the session.

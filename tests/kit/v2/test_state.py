@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import binascii
 from base64 import b64encode
 from collections.abc import Callable
 from typing import Any
@@ -10,6 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from acp_bindings import v1, v2_draft as v2, v2_draft_unstable
+from acp_bindings.v2_draft.updates import UPDATES as KINDS
+from acp_bindings.v2_draft_unstable.updates import UPDATES as UNSTABLE_KINDS
 from acp_kit.v2 import Message, SessionState, SessionTerminal, Snapshot
 from tests.support.kit.session_fold_v2 import fold
 from tests.support.kit.session_updates import dump
@@ -167,9 +170,20 @@ def test_the_output_of_a_terminal_is_bytes_that_chunks_extend_and_snapshots_repl
     state.apply(parse(output(b"er")))
     assert state.terminals["1"].output == b"new er"
     assert state.terminals["1"].exit_status == v2.TerminalExitStatus(exit_code=0)
-    with pytest.raises(ValueError, match="base64"):
-        state.apply(parse({**output(b""), "data": "A"}))
-    assert state.terminals["1"].output == b"new er"
+
+
+@pytest.mark.parametrize("data", ["A", "AA", "AA==AA==", "_w==", "!!!!"])
+def test_output_that_is_not_base64_is_refused_and_changes_nothing(data: str) -> None:
+    def output(data: str) -> Json:
+        return {"sessionUpdate": "terminal_output_chunk", "terminalId": "1", "data": data}
+
+    state = state_of(output("YWI="))
+    with pytest.raises(binascii.Error):
+        state.apply(parse(output(data)))
+    with pytest.raises(binascii.Error):
+        update = {"sessionUpdate": "terminal_update", "terminalId": "1", "command": "ls", "output": {"data": data}}
+        state.apply(parse(update))
+    assert (state.terminals["1"].output, state.terminals["1"].command) == (b"ab", None)
 
 
 def test_unfinished_tool_calls_are_shown_as_cancelled_when_the_client_cancels() -> None:
@@ -223,6 +237,16 @@ def test_entries_that_did_not_change_are_the_same_objects() -> None:
     state.apply(parse(chunk("c", "2")))
     assert state.timeline[0] is before.timeline[0]
     assert state.timeline[1] is not before.timeline[1]
+
+
+@pytest.mark.parametrize("kind", sorted(UNSTABLE_KINDS.keys() - KINDS.keys()))
+def test_an_unstable_update_is_unknown_to_the_stable_profile_and_ignored(kind: str) -> None:
+    update = parse({"sessionUpdate": kind, "planId": "1", "messageId": "1", "sessionId": "1"})
+    assert isinstance(update, v2.SessionUpdateOther)
+    state = state_of(chunk("a"))
+    before = state.snapshot()
+    state.apply(update)
+    assert state.snapshot() is before
 
 
 def test_an_update_of_version_1_is_refused() -> None:
