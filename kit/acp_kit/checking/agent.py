@@ -67,7 +67,7 @@ class Agent(Peer):
         answer = await self.request(self.request_of(method, **params))
         if "error" in answer:
             raise Violation(f"{method} was answered with {short(answer)}")
-        return answer["result"] or {}
+        return member(answer, "result") or {}
 
     def request_of(self, method: str, **params: Any) -> Json:
         """Return a request with a new id."""
@@ -141,7 +141,7 @@ class Agent(Peer):
 
     def updates(self, session: str) -> list[Json]:
         """Return the updates of a session so far."""
-        updates = [message["params"] for message in self.messages if message.get("method") == "session/update"]
+        updates = [message.get("params") for message in self.messages if message.get("method") == "session/update"]
         return [member(params, "update") for params in updates if member(params, "sessionId") == session]
 
     async def wait_for_exit(self) -> None:
@@ -164,5 +164,5 @@ class Agent(Peer):
 def _rejection(request: Json) -> Json:
     for option in items_of(request, "params", "options"):
         if str(member(option, "kind")).startswith("reject"):
-            return {"outcome": "selected", "optionId": option["optionId"]}
+            return {"outcome": "selected", "optionId": member(option, "optionId")}
     return {"outcome": "cancelled"}

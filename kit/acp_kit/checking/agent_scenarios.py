@@ -27,11 +27,12 @@ _LONG = 2**20
 @_scenario("MUST", "transports#stdio")
 async def messages(agent: Agent) -> None:
     """The agent writes only valid messages, one a line, and a turn ends with a stop reason."""
-    session = await agent.open()
-    reason = await agent.run(agent.prompt_request(session))
+    with agent.checking_lines():
+        session = await agent.open()
+        reason = await agent.run(agent.prompt_request(session))
+        await asyncio.sleep(agent.command.quiet)
     if reason not in _STOP_REASONS:
         raise Violation(f"the turn ends with {reason!r}")
-    agent.check_lines()
     sessions = {member(message, "params", "sessionId") for message in agent.messages if "method" in message}
     if strangers := sessions - {session, None}:
         raise Violation(f"there are messages for other sessions than {session!r}: {strangers}")
@@ -271,7 +272,7 @@ async def config_options(agent: Agent) -> None:
     session = await agent.open()
     key = "id" if agent.version == 1 else "configId"
     type = {} if agent.version == 1 else {"type": "id"}
-    offered = {option[key]: option for option in items_of(agent.opened, "configOptions")}
+    offered = _options_of(agent.opened, key)
     if not offered:
         raise Skipped("the session has no config options")
     for id, option in offered.items():
@@ -280,9 +281,15 @@ async def config_options(agent: Agent) -> None:
             raise Violation(f"{id} is {current!r}, which is none of {values}")
         for value in [value for value in values if value != current][:1]:
             result = await agent.call("session/set_config_option", sessionId=session, configId=id, value=value, **type)
-            options = {member(item, key): member(item, "currentValue") for item in items_of(result, "configOptions")}
+            options = {id: member(item, "currentValue") for id, item in _options_of(result, key).items()}
             if options.get(id) != value or options.keys() != offered.keys():
                 raise Violation(f"{id} was set to {value!r}, but the response has {options}")
+
+
+def _options_of(result: Json, key: str) -> Json:
+    """Return the config options in a result by their ids. Clients ignore those without an id."""
+    options = items_of(result, "configOptions")
+    return {option[key]: option for option in options if isinstance(member(option, key), str)}
 
 
 def _values_of(option: Json) -> list[Any]:

@@ -7,19 +7,23 @@ import json
 from asyncio import FIRST_COMPLETED
 from asyncio.subprocess import Process
 from collections import defaultdict
-from contextlib import suppress
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
 from time import time
 from typing import Any, ClassVar, Literal, TypeAlias, cast
 
 from acp_bindings.v1 import connecting as v1
 from acp_bindings.v2_draft import connecting as v2_draft
 from acp_kit.recording.file_format import Direction, WireLine
+from acp_kit.testing.processes import MAX_LINE_BYTES
 from acp_kit.testing.recorded_messages import member, messages_in
 from acp_runtime.jsonrpc import check_line
 
 Json: TypeAlias = "dict[str, Any]"
 Version: TypeAlias = Literal[1, 2]
 INFO = {"name": "acp-bindings", "version": "1"}
+MAX_LINES = 100_000
+"""How many lines of a program are read in one scenario."""
 PROMPT = "Say hello, please: ça va? 👋"
 
 
@@ -53,7 +57,6 @@ class Peer:
         self.deadline = deadline
         self.entries: list[WireLine] = []
         self.messages: list[Json] = []
-        self._sent_methods: dict[str, str] = {}
         self._writer: asyncio.StreamWriter | None = None
         # Requests and notifications by method, responses by id.
         self._unread: defaultdict[str, asyncio.Queue[Json]] = defaultdict(asyncio.Queue)
@@ -63,20 +66,28 @@ class Peer:
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Read its messages, until it closes its side."""
         self._writer = writer
-        with suppress(OSError, ValueError):  # it was killed, or a line is too long
-            async for line in reader:
-                self.entries.append(WireLine(time(), self.direction, line.removesuffix(b"\n")))
-                for message in parse(line):
-                    self.messages.append(message)
-                    self._receive(message)
+        with suppress(OSError):  # it was killed
+            self._note_disconnection(await self._read(reader))
         self._note_disconnection("closed the connection")
         writer.close()
 
+    async def _read(self, reader: asyncio.StreamReader) -> str:
+        """Read messages. Return why reading ended."""
+        for _ in range(MAX_LINES):
+            try:
+                line = await reader.readline()
+            except ValueError:
+                return f"wrote a line of more than {MAX_LINE_BYTES} bytes"
+            if not line:
+                return "closed the connection"
+            self.entries.append(WireLine(time(), self.direction, line.removesuffix(b"\n")))
+            for message in parse(line):
+                self.messages.append(message)
+                self._receive(message)
+        return f"wrote more than {MAX_LINES} lines"
+
     def send(self, *messages: Json | bytes) -> None:
         """Send messages, or any bytes, with one write."""
-        for message in messages:
-            if isinstance(message, dict) and "method" in message and "id" in message:
-                self._sent_methods[json.dumps(message["id"])] = message["method"]
         lines = [message if isinstance(message, bytes) else encode(message) for message in messages]
         own: Direction = "a2c" if self.direction == "c2a" else "c2a"
         self.entries.extend(WireLine(time(), own, line.removesuffix(b"\n")) for line in lines)
@@ -103,6 +114,11 @@ class Peer:
         if not self._disconnected.done():
             raise Violation(f"waited {self.deadline:g} seconds for the {self.name} to close the connection")
 
+    @property
+    def has_disconnected(self) -> bool:
+        """Whether it has closed the connection or exited."""
+        return self._disconnected.done()
+
     def methods(self) -> list[str]:
         """Return the methods of its requests and notifications."""
         return [str(message["method"]) for message in self.messages if "method" in message]
@@ -112,17 +128,35 @@ class Peer:
         return next((message.get("params") for message in self.messages if message.get("method") == method), None)
 
     def check_lines(self, *, noise: bool = True) -> None:
-        """Check that all its lines are valid messages. Without `noise`, lines that aren't JSON are left out."""
+        """Check that all its lines are valid messages, and that each response answers a request, only once.
+
+        Without `noise`, lines that aren't JSON are left out.
+        """
         profile = v1 if self.version == 1 else v2_draft
         receiver = profile.AGENT_SIDE if self.direction == "c2a" else profile.CLIENT_SIDE
+        pending: defaultdict[str, list[str]] = defaultdict(list)
         for entry in self.entries:
             messages = parse(entry.data)
-            if entry.direction != self.direction or not (messages or noise):
-                continue
-            ids = [json.dumps(message.get("id")) for message in messages if "method" not in message]
-            call = self._sent_methods.get(ids[0], "") if ids else ""
-            if fault := check_line(receiver, entry.data, call).fault:
-                raise Violation(f"a line is not valid: {fault}")
+            if entry.direction != self.direction:
+                for request in messages:
+                    if "method" in request:
+                        pending[json.dumps(request.get("id"))].append(request["method"])
+            elif messages or noise:
+                calls = [_call_of(message, pending) for message in messages if "method" not in message]
+                fault = check_line(receiver, entry.data, calls[0] if calls else "").fault
+                titles = [str(message.get("method", "a response")) for message in messages]
+                if fault:
+                    raise Violation(": ".join(["a line is not valid", *titles, fault]))
+
+    @contextmanager
+    def checking_lines(self) -> Generator[None]:
+        """Check all lines at the end of a block. An invalid line is the reason even if the block fails."""
+        try:
+            yield
+        except Violation:
+            self.check_lines()
+            raise
+        self.check_lines()
 
     def _receive(self, message: Json) -> None:
         """Keep a message until the scenario waits for it."""
@@ -143,6 +177,16 @@ class Peer:
         if self._disconnected.done():
             raise Violation(f"the {self.name} {self._disconnected.result()} before {awaited}")
         raise Violation(f"waited {self.deadline:g} seconds for {awaited}")
+
+
+def _call_of(response: Json, pending: dict[str, list[str]]) -> str:
+    """Return the method that a response answers, which is pending no longer; empty if it has no id."""
+    if response.get("id") is None:
+        return ""
+    id = json.dumps(response["id"])
+    if not pending[id]:
+        raise Violation(f"a response has the id {id[:80]}, but no request with this id is pending")
+    return pending[id].pop(0)
 
 
 def key_of(message: Json) -> str:
@@ -180,5 +224,5 @@ def parse(line: bytes) -> list[Json]:
     """Return the messages in a line: one, or in version 2 those of an array; none if it isn't JSON."""
     try:
         return messages_in(json.loads(line))
-    except ValueError:
+    except (ValueError, RecursionError):
         return []

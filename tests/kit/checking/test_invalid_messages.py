@@ -1,0 +1,94 @@
+"""Programs that write anything at all: what the report says about them, and that it never is a traceback."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from acp_kit.checking import peer
+from acp_kit.checking.agent import AgentCommand
+from acp_kit.checking.agent_scenarios import AGENT_SCENARIOS
+from acp_kit.checking.client import ClientCommand
+from acp_kit.checking.client_scenarios import CLIENT_SCENARIOS
+from acp_kit.checking.running import Result, run_agent, run_client
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the programs need POSIX")
+
+# Answers each request with the lines for its method; `ID` is its id.
+AGENT = """
+import json, sys
+answers = json.loads(sys.argv[1])
+for line in sys.stdin:
+    message = json.loads(line)
+    for answer in answers.get(message["method"], []):
+        sys.stdout.write(answer.replace('"ID"', json.dumps(message.get("id"))) + "\\n")
+        sys.stdout.flush()
+"""
+
+
+def result(value: Any) -> str:
+    return json.dumps({"jsonrpc": "2.0", "id": "ID", "result": value})
+
+
+def call(method: str, **members: Any) -> str:
+    return json.dumps({"jsonrpc": "2.0", "method": method, **members})
+
+
+INITIALIZED, OPENED, ENDED = {"protocolVersion": 1}, {"sessionId": "s"}, result({"stopReason": "end_turn"})
+NO_PARAMS = call("session/update")
+QUESTION = call("session/request_permission", id=1, params={"options": [{"kind": "reject_once"}]})
+NO_ID: list[Any] = [3, {"name": "a"}, {"id": ["a"]}]
+
+
+async def check(scenario: str, *, deadline: float = 60, **answers: list[str]) -> Result:
+    """Check an agent that answers so. The method of a name has `/` for `_`, the first time."""
+    usual = {"initialize": [result(INITIALIZED)], "session_new": [result(OPENED)], "session_prompt": [ENDED]}
+    lines = {name.replace("_", "/", 1): value for name, value in {**usual, **answers}.items()}
+    command = AgentCommand([sys.executable, "-I", "-S", "-c", AGENT, json.dumps(lines)], deadline=deadline, quiet=0.1)
+    return await run_agent(AGENT_SCENARIOS[scenario], command)
+
+
+@pytest.mark.parametrize(
+    ("answers", "reason"),
+    [
+        ({"session_prompt": [QUESTION]}, "a line is not valid: session/request_permission: sessionId: Field required"),
+        ({"session_prompt": [NO_PARAMS, ENDED]}, "a line is not valid: session/update: sessionId: Field required"),
+        ({"session_prompt": [call("fs/paint", id=1), ENDED]}, "a line is not valid: fs/paint: Method not found"),
+        ({"session_prompt": ["{", ENDED]}, "a line is not valid: 1 bytes that are not JSON"),
+        ({"initialize": ["[" * 100_000, result(INITIALIZED)]}, "a line is not valid: 100000 bytes that are not JSON"),
+        ({"session_prompt": [ENDED, ENDED]}, "has the id 2, but no request with this id is pending"),
+        ({"session_new": [ENDED.replace('"ID"', "7"), result(OPENED)]}, "has the id 7, but no request"),
+    ],
+)
+async def test_an_invalid_line_is_the_reason_even_if_the_scenario_fails(answers: Any, reason: str) -> None:
+    found = await check("messages", deadline=5, **answers)
+    assert (found.status, reason in found.reason) == ("failed", True), found.reason
+
+
+async def test_config_options_without_an_id_are_ignored() -> None:
+    opened = result({**OPENED, "configOptions": NO_ID})
+    found = await check("config-options", session_new=[opened])
+    assert (found.status, found.reason) == ("skipped", "the session has no config options")
+
+
+async def test_a_client_that_sends_session_new_without_an_id_has_an_invalid_line(tmp_path: Path) -> None:
+    lines = [call("initialize", id=1, params={"protocolVersion": 1}), call("session/new", params={})]
+    program = tmp_path / "client.py"
+    program.write_text(
+        "import subprocess, sys\n"
+        "agent = subprocess.Popen([sys.argv[1]], stdin=subprocess.PIPE)\n"
+        f"agent.communicate({chr(10).join([*lines, '']).encode()!r})\n"
+    )
+    command = ClientCommand([sys.executable, str(program), "{agent}"], deadline=60)
+    found = await run_client(CLIENT_SCENARIOS["updates-before-session"], command)
+    assert found.reason == "a line is not valid: session/new: the notification session/new is unknown"
+
+
+async def test_a_flood_is_the_reason_and_ends_the_scenario(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(peer, "MAX_LINES", 20)
+    found = await check("cancel", session_prompt=[call("_acme/tick")] * 30)
+    assert found.reason.startswith("the agent wrote more than 20 lines before")
