@@ -189,8 +189,10 @@ class PlaceFact:
     @property
     def source(self) -> str:
         """The Python code that makes it."""
-        texts = [python_literal(text) for text in (self.place, self.capability) if text]
-        return f"{self.kind}({', '.join([*texts, *(['rejects=True'] if self.rejects else [])])})"
+        arguments = [python_literal(text) for text in (self.place, self.capability) if text]
+        if self.rejects:
+            arguments.append("rejects=True")
+        return f"{self.kind}({', '.join(arguments)})"
 
 
 @dataclass(frozen=True)
@@ -252,7 +254,7 @@ class Effect:
 
     Attributes:
         name: the name of its class in `acp_runtime.updates`; empty if it does nothing.
-        arguments: the arguments of that class, each after its keyword; empty for the first one.
+        arguments: the arguments of that class, each after its keyword, which is empty for the first one.
         entry: its entry in `methods.toml`.
         table: the table of the entry, such as `v1.updates`.
         missing: the names in the entry that this schema doesn't have, after the entry's key that names them.
@@ -267,8 +269,10 @@ class Effect:
     @property
     def source(self) -> str:
         """The Python code that makes it; empty if it does nothing, or if the schema lacks a name in its entry."""
-        arguments = (f"{key}{'=' if key else ''}{_write_json(value)}" for key, value in self.arguments)
-        return f"{self.name}({', '.join(arguments)})" if self.arguments else ""
+        if not self.arguments:
+            return ""
+        arguments = (f"{key}={_write_json(value)}" if key else _write_json(value) for key, value in self.arguments)
+        return f"{self.name}({', '.join(arguments)})"
 
 
 def _write_json(value: Json) -> str:
@@ -332,9 +336,11 @@ class Schema:
         definition = self.definitions[name]
         if not isinstance(definition, Model):
             yield from definition.type.names
-        else:
-            yield from (definition.base,) if definition.base else ()
-            yield from (used for field in definition.fields for used in field.type.names)
+            return
+        if definition.base:
+            yield definition.base
+        for own in definition.fields:
+            yield from own.type.names
 
     def reachable(self, names: Iterable[str]) -> list[str]:
         """Return these definitions, and every definition that they refer to, directly or not."""

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.git import git
-from tools.specification.changes import changes
+from tools.specification.changes import compare
 
 OLD = {
     "v1/a.mdx": """---
@@ -66,8 +66,8 @@ def write(folder: Path, files: dict[str, str]) -> None:
 def test_new_and_gone_sentences_are_found_and_moved_ones_are_not(tmp_path: Path) -> None:
     write(tmp_path / "old", OLD)
     write(tmp_path / "new", NEW)
-    assert list(changes(str(tmp_path / "old"), str(tmp_path / "new"))) == CHANGES
-    assert list(changes(str(tmp_path / "new"), str(tmp_path / "new"))) == []
+    assert list(compare(str(tmp_path / "old"), str(tmp_path / "new"))) == CHANGES
+    assert list(compare(str(tmp_path / "new"), str(tmp_path / "new"))) == []
 
 
 def test_a_version_may_be_a_tree_of_a_clone(tmp_path: Path) -> None:
@@ -77,6 +77,6 @@ def test_a_version_may_be_a_tree_of_a_clone(tmp_path: Path) -> None:
         git(tmp_path, "add", "--all")
         git(tmp_path, "commit", "--quiet", "--message", "x")
         git(tmp_path, "rm", "-r", "--quiet", "docs")
-    assert list(changes(f"{tmp_path}@HEAD~1:docs", f"{tmp_path}@HEAD:docs")) == CHANGES
+    assert list(compare(f"{tmp_path}@HEAD~1:docs", f"{tmp_path}@HEAD:docs")) == CHANGES
     with pytest.raises(SystemExit, match="git archive gone:docs fails in "):
-        list(changes(f"{tmp_path}@gone:docs", str(tmp_path)))
+        list(compare(f"{tmp_path}@gone:docs", str(tmp_path)))

@@ -19,8 +19,8 @@ from typing import Any
 
 _SUFFIXES = (".json", ".md", ".mdx")
 _KEYWORD = re.compile(r"\b(?:MUST|SHALL|SHOULD|MAY|REQUIRED|RECOMMENDED|OPTIONAL)\b")
-# The head of a page, code, comments, headings, imports and tags.
-_NO_PROSE = re.compile(
+# What is not prose: the head of a page, code, comments, headings, imports and tags.
+_MARKUP = re.compile(
     r"\A---\n.*?\n---\n|^ *```.*?^ *```|<!--.*?-->|\{/\*.*?\*/\}|^(?:#|import ).*?$|<[^<>]*>", re.DOTALL | re.MULTILINE
 )
 _LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
@@ -30,10 +30,13 @@ _BLOCK = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*+] |\d+\. |\||>))")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z`*_\"(\[])")
 
 
-def sentences(text: str) -> Iterator[str]:
-    """Yield the sentences with a keyword, without markup; an item of a list behind the sentence that introduces it."""
+def find_sentences(text: str) -> Iterator[str]:
+    """Yield the sentences with a keyword, without markup.
+
+    If a sentence with a keyword introduces a list, each sentence of its items is yielded behind the introduction.
+    """
     introduction = ""
-    for block in _BLOCK.split(_LINK.sub(r"\1", _NO_PROSE.sub("\n\n", text))):
+    for block in _BLOCK.split(_LINK.sub(r"\1", _MARKUP.sub("\n\n", text))):
         is_item = _ITEM.match(block) is not None
         introduction = introduction if is_item or not block.strip() else ""
         for sentence in _SENTENCE.split(" ".join(re.sub(r"[`*|>]", " ", _ITEM.sub("", block, count=1)).split())):
@@ -43,34 +46,41 @@ def sentences(text: str) -> Iterator[str]:
                 introduction = sentence
 
 
-def changes(old: str, new: str) -> Iterator[tuple[str, list[str], list[str]]]:
+def compare(old: str, new: str) -> Iterator[tuple[str, list[str], list[str]]]:
     """Yield each page that has changed, with its new sentences, and those that are gone."""
-    before, after = _sentences_by_page(old), _sentences_by_page(new)
-    counts_before, counts_after = (Counter(key for page in pages.values() for key in page) for pages in (before, after))
-    for page in sorted(before.keys() | after.keys()):
-        had, has = before.get(page, {}), after.get(page, {})
-        added = [has[key] for key in has if key not in had and counts_after[key] > counts_before[key]]
-        gone = [had[key] for key in had if key not in has and counts_before[key] > counts_after[key]]
+    old_pages, new_pages = _read_pages(old), _read_pages(new)
+    old_counts, new_counts = _count_pages(old_pages), _count_pages(new_pages)
+    for page in sorted(old_pages.keys() | new_pages.keys()):
+        before, after = old_pages.get(page, {}), new_pages.get(page, {})
+        added = [after[words] for words in after if words not in before and new_counts[words] > old_counts[words]]
+        gone = [before[words] for words in before if words not in after and old_counts[words] > new_counts[words]]
         if added or gone:
             yield page, added, gone
 
 
-def _sentences_by_page(source: str) -> dict[str, dict[str, str]]:
-    """Return the sentences of each page by their words alone."""
+def _read_pages(source: str) -> dict[str, dict[str, str]]:
+    """Return the sentences of each page, by their words in lower case."""
+    folder, _, tree = source.partition("@")
     pages: dict[str, dict[str, str]] = {}
-    for name, text in _files(source):
-        prose = "\n\n".join(_descriptions(text)) if name.endswith(".json") else text
-        pages[name] = {" ".join(re.findall(r"\w+", sentence)).casefold(): sentence for sentence in sentences(prose)}
+    for name, text in _read_archive(folder, tree) if tree else _read_folder(Path(folder)):
+        prose = "\n\n".join(_find_descriptions(text)) if name.endswith(".json") else text
+        pages[name] = {" ".join(re.findall(r"\w+", text)).casefold(): text for text in find_sentences(prose)}
     return pages
 
 
-def _files(source: str) -> Iterator[tuple[str, str]]:
-    folder, _, tree = source.partition("@")
-    if not tree:
-        for path in Path(folder).rglob("*"):
-            if path.suffix in _SUFFIXES:
-                yield path.relative_to(folder).as_posix(), path.read_text("utf-8")
-        return
+def _count_pages(pages: dict[str, dict[str, str]]) -> Counter[str]:
+    """Return on how many pages each sentence is, by its words."""
+    return Counter(words for sentences in pages.values() for words in sentences)
+
+
+def _read_folder(folder: Path) -> Iterator[tuple[str, str]]:
+    for path in folder.rglob("*"):
+        if path.suffix in _SUFFIXES:
+            yield path.relative_to(folder).as_posix(), path.read_text("utf-8")
+
+
+def _read_archive(folder: str, tree: str) -> Iterator[tuple[str, str]]:
+    """Yield the files of a tree of a clone."""
     git = subprocess.run(["git", "-C", folder, "archive", tree], capture_output=True, check=False)
     if git.returncode:
         sys.exit(f"git archive {tree} fails in {folder}: {git.stderr.decode(errors='replace').strip()}")
@@ -81,19 +91,19 @@ def _files(source: str) -> Iterator[tuple[str, str]]:
                 yield member.name, file.read().decode()
 
 
-def _descriptions(schema: str) -> list[str]:
-    found: list[str] = []
+def _find_descriptions(schema: str) -> list[str]:
+    descriptions: list[str] = []
 
-    def look(value: dict[str, Any]) -> None:
-        if isinstance(text := value.get("description"), str):
-            found.append(text)
+    def add_description(value: dict[str, Any]) -> None:
+        if isinstance(description := value.get("description"), str):
+            descriptions.append(description)
 
-    json.loads(schema, object_hook=look)
-    return found
+    json.loads(schema, object_hook=add_description)
+    return descriptions
 
 
 if __name__ == "__main__":
     if len(sys.argv) != 3:
         sys.exit(__doc__)
-    for page, added, gone in changes(*sys.argv[1:]):
+    for page, added, gone in compare(*sys.argv[1:]):
         print(page, *(f"  + {sentence}" for sentence in added), *(f"  - {sentence}" for sentence in gone), sep="\n")

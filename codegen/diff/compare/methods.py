@@ -72,31 +72,47 @@ def compare_methods(comparison: Comparison) -> None:
     """Compare all methods. The unstable schemas of both sides say which ones became stable or unstable."""
     pairs, removed, added = _match_methods(comparison)
     for rule, before, after in pairs:
-        if rule:
-            _add_finding(comparison, rule, before, after, (_describe(before), _describe(after)))
-        # Facts without an entry are unknown, except that the base's entry of a renamed method may be gone.
-        if after.table and (rule == "method-renamed" or (not rule and before.table)):
-            for changed, texts in _find_changed_facts(before, after):
-                _add_finding(comparison, changed, before, after, texts)
-            schemas = comparison.old.schema, comparison.new.schema, comparison.new_unstable
-            for fact in find_changed_facts(*schemas, before, after):
-                texts = fact.before, fact.after
-                _add_finding(comparison, fact.rule, before, after, texts, in_result=fact.in_result)
-        if rule != "method-kind-changed":  # a request and a notification have no payloads in common
-            _compare_payloads(comparison, before, after)
+        _compare_pair(comparison, rule, before, after)
     for method in removed:
-        rule = _rule_for_removed(comparison, method)
-        classes = _take_classes(comparison, method, comparison.old.schema, set(comparison.names))
-        verdicts = RULES[rule].verdicts
-        if classes:
-            verdicts = verdicts.joined(RULES["definition-removed"].verdicts)
-        if _is_unannounced(comparison, method):
-            verdicts = verdicts._replace(new_peer=BREAKING)
-        _add_finding(comparison, rule, method, None, (_describe(method), ""), verdicts, classes)
+        _add_removed(comparison, method)
     for method in added:
-        rule = _rule_for_added(comparison, method)
-        classes = _take_classes(comparison, method, comparison.new.schema, set(comparison.names.values()))
-        _add_finding(comparison, rule, None, method, ("", _describe(method)), symbols=classes)
+        _add_added(comparison, method)
+
+
+def _compare_pair(comparison: Comparison, rule: str, before: Method, after: Method) -> None:
+    """Compare a method of both sides. `rule` is for their difference in side, kind or name; empty if there is none."""
+    if rule:
+        _add_finding(comparison, rule, before, after, texts=(_describe(before), _describe(after)))
+    # Facts without an entry are unknown, except that the base's entry of a renamed method may be gone.
+    if after.table and (rule == "method-renamed" or (not rule and before.table)):
+        for changed, texts in _find_changed_facts(before, after):
+            _add_finding(comparison, changed, before, after, texts=texts)
+        for fact in find_changed_facts(
+            comparison.old.schema, comparison.new.schema, comparison.new_unstable, before, after
+        ):
+            texts = fact.before, fact.after
+            _add_finding(comparison, fact.rule, before, after, texts=texts, in_result=fact.in_result)
+    if rule != "method-kind-changed":  # a request and a notification have no payloads in common
+        _compare_payloads(comparison, before, after)
+
+
+def _add_removed(comparison: Comparison, method: Method) -> None:
+    """Add the finding about a removed method and its classes."""
+    rule = _rule_for_removed(comparison, method)
+    classes = _take_classes(comparison, method, comparison.old.schema, set(comparison.names))
+    verdicts = RULES[rule].verdicts
+    if classes:
+        verdicts = verdicts.joined(RULES["definition-removed"].verdicts)
+    if _is_unannounced(comparison, method):
+        verdicts = verdicts._replace(new_peer=BREAKING)
+    _add_finding(comparison, rule, method, None, texts=(_describe(method), ""), verdicts=verdicts, symbols=classes)
+
+
+def _add_added(comparison: Comparison, method: Method) -> None:
+    """Add the finding about an added method and its classes."""
+    rule = _rule_for_added(comparison, method)
+    classes = _take_classes(comparison, method, comparison.new.schema, set(comparison.names.values()))
+    _add_finding(comparison, rule, None, method, texts=("", _describe(method)), symbols=classes)
 
 
 def find_renamed_methods(old: Snapshot, new: Snapshot) -> list[tuple[Method, Method]]:
@@ -142,7 +158,11 @@ def _rule_for_changed_key(old: Method, new: Method) -> str:
     if old.side == new.side:
         return "method-kind-changed"
     before, after = set(old.handled_by), set(new.handled_by)
-    return f"method-side-{'widened' if before < after else 'narrowed' if before > after else 'changed'}"
+    if before < after:
+        return "method-side-widened"
+    if before > after:
+        return "method-side-narrowed"
+    return "method-side-changed"
 
 
 def _same_method(comparison: Comparison, old: Method, new: Method) -> bool:
@@ -164,9 +184,10 @@ def _rule_for_removed(comparison: Comparison, method: Method) -> str:
 
 
 def _is_unannounced(comparison: Comparison, method: Method) -> bool:
-    """Return whether old peers may still call a removed method: a request without a capability that is gone, too."""
-    has_capability = method.capability in find_capabilities(comparison.new.schema, method.side)
-    return method.result is not None and (method.capability is None or has_capability)
+    """Return whether old peers may still call a removed method: a request that no removed capability unlocked."""
+    if method.result is None:
+        return False
+    return method.capability is None or method.capability in find_capabilities(comparison.new.schema, method.side)
 
 
 def _rule_for_added(comparison: Comparison, method: Method) -> str:
@@ -219,9 +240,8 @@ def _find_changed_facts(old: Method, new: Method) -> Iterator[tuple[str, tuple[s
 
 def _drop_lost_names(key: str, old: Method, new: Method) -> Any:
     """Return a fact of the new entry; None if it names something that the schema has lost."""
-    lost = {name for missing_key, name in {*new.missing}.difference(old.missing) if missing_key == key}
-    value = new.entry.get(key)
-    return None if lost else value
+    lost_keys = {missing_key for missing_key, _ in set(new.missing) - set(old.missing)}
+    return None if key in lost_keys else new.entry.get(key)
 
 
 def compare_properties(comparison: Comparison) -> None:

@@ -25,7 +25,11 @@ def resolve(raw: Any, pointer: str) -> Any:
 
 
 def find_parts(raw: Any, pointer: str) -> dict[str, Member]:
-    """Return the described parts of the type at a pointer, by constant, title or keyword: an enum's values, items."""
+    """Return the parts of the type at a pointer as members, to compare their descriptions.
+
+    The parts are the variants of a union or an enum, by their constant or title, and the types of items and of
+    additional properties, by their keyword.
+    """
     schema: dict[str, Any] = resolve(raw, pointer) or {}
     parts: list[dict[str, Any]] = [part for keyword in _VARIANTS for part in schema.get(keyword, ())]
     named = {str(part.get("const", part.get("title", ""))): part for part in parts}

@@ -47,8 +47,8 @@ def check_user_code(folder: str, report: Report, base: Side, head: Side, reposit
         problems = run_mypy(root / "base", folder, [root / "head", repository / _RUNTIME])
         if problems:
             packages_of_base = [root / "base" / _GENERATED, root / "base" / _RUNTIME]
-            old = {problem.place for problem in run_mypy(root / "base", folder, packages_of_base)}
-            problems = [problem for problem in problems if problem.place not in old]
+            old = {problem.identity for problem in run_mypy(root / "base", folder, packages_of_base)}
+            problems = [problem for problem in problems if problem.identity not in old]
     predictions = Predictions(report.findings, base, head)
     predicted = [predictions.find(problem, modules[problem.file]) for problem in problems]
     findings = tuple(

@@ -1,4 +1,4 @@
-"""Finds the findings that predict a failure: breaking ones about a name in the failure's message or nearby code."""
+"""Looks up the breaking findings that predict a failure: those about a name in its message or in nearby code."""
 
 from __future__ import annotations
 
@@ -54,16 +54,17 @@ class Predictions:
         source = code.lines[problem.line - 1].strip()
         failure = Failure(code.name, problem.line, source, problem.message)
         candidates = [finding for finding in self.findings if finding.profile in code.words]
-        best, names = _NOT, set[str]()
-        for closest in _find_mentions(problem, code):  # later names only choose among the findings that match
-            names |= closest
+        best = _NOT
+        names: set[str] = set()
+        for mentioned in _find_mentions(problem, code):  # later names only choose among the findings that match
+            names |= mentioned
             matches = {finding.fingerprint: self._match(finding, names) for finding in candidates}
             if max(matches.values(), default=_NOT) > best:
                 best = max(matches.values())
                 candidates = [finding for finding in candidates if matches[finding.fingerprint] == best]
             if best == _EXACTLY:
                 break
-        return failure, tuple(candidates) if best else ()
+        return failure, () if best == _NOT else tuple(candidates)
 
     def _match(self, finding: Finding, names: set[str]) -> int:
         return max(
@@ -74,12 +75,16 @@ class Predictions:
 
     def _match_symbol(self, finding: Finding, symbol: list[str], names: set[str]) -> int:
         if len(symbol) == 3:
-            owners = {symbol[1], f".{symbol[1]}", *(f".{method_name(method)}" for method in finding.methods)}
-            return _NOT if f".{symbol[2]}" not in names else _EXACTLY if owners & names else _PARTLY
-        if not names.isdisjoint((symbol[-1], f".{symbol[-1]}")):
+            _, owner, attribute = symbol
+            if f".{attribute}" not in names:
+                return _NOT
+            owners = {owner, f".{owner}", *(f".{method_name(method)}" for method in finding.methods)}
+            return _EXACTLY if owners & names else _PARTLY
+        if names & {symbol[-1], f".{symbol[-1]}"}:
             return _EXACTLY
         is_whole_profile = len(symbol) == 1  # which the user code imports
-        return _PARTLY if is_whole_profile or self._holders.get(".".join(symbol), set()) & names else _NOT
+        is_held = bool(self._holders.get(".".join(symbol), set()) & names)
+        return _PARTLY if is_whole_profile or is_held else _NOT
 
 
 def _find_holders(schema: Schema) -> Iterator[tuple[str, str]]:
@@ -99,9 +104,8 @@ def _find_mentions(problem: Problem, code: Code) -> Iterator[set[str]]:
     """
     yield set(_find_quoted_names(problem))
     statements = [node for node in ast.walk(code.tree) if isinstance(node, ast.stmt)]
-    for start, end in reversed(
-        [(statement.lineno, statement.end_lineno or statement.lineno) for statement in statements]
-    ):
+    for statement in reversed(statements):  # `walk` gives the outer ones first
+        start, end = statement.lineno, statement.end_lineno or statement.lineno
         if start <= problem.line <= end:
             yield set(_find_names("\n".join(code.lines[start - 1 : end])))
 

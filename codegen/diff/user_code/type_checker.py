@@ -38,8 +38,8 @@ class Problem:
     hint: str
 
     @property
-    def place(self) -> tuple[str, int, int, str]:
-        """The place and the kind, which identify an error even if its message differs between two versions."""
+    def identity(self) -> tuple[str, int, int, str]:
+        """What identifies an error, even if its message differs between two versions: its place and its kind."""
         return self.file, self.line, self.column, self.kind
 
 
@@ -62,14 +62,14 @@ def run_mypy(root: Path, folder: str, packages: list[Path]) -> list[Problem]:
             [*command, *cache], cwd=root, env=environment, capture_output=True, text=True, check=False
         )
         errors = [json.loads(line) for line in process.stdout.splitlines() if line.startswith("{")]
-        if process.returncode in (0, 1) and bool(process.returncode) == bool(errors):
+        has_crashed = process.returncode != (1 if errors else 0)
+        if not has_crashed:
             break
     else:
         reasons = [error["message"] for error in errors] or process.stderr.splitlines() or ["it gave no reason"]
         raise SourceError(f"mypy can't check {folder}: {reasons[-1]}.")
-    return sorted(
-        (_read_problem(error) for error in errors if error["severity"] == "error"), key=lambda problem: problem.place
-    )
+    problems = (_read_problem(error) for error in errors if error["severity"] == "error")
+    return sorted(problems, key=lambda problem: problem.identity)
 
 
 def _read_problem(error: dict[str, Any]) -> Problem:

@@ -46,7 +46,7 @@ class Rule:
         `reject` and `ask` also match an unknown kind, and one path inside the folder is enough, or one that isn't
         absolute.
         """
-        return self._matches_kind(call) and (self.under is None or self._matches_paths(_paths(call), self.under))
+        return self._matches_kind(call) and (self.under is None or self._matches_paths(_find_paths(call), self.under))
 
     def _matches_kind(self, call: ToolCall | ToolCallUpdate) -> bool:
         if self.kinds is None:
@@ -55,10 +55,11 @@ class Rule:
 
     def _matches_paths(self, paths: Iterable[str], under: str) -> bool:
         root = Path(os.path.realpath(under))
-        inside = (_is_inside(path, root) for path in paths)  # lazy, because an agent may name many paths
+        verdicts = (_is_inside(path, root) for path in paths)  # lazy, because an agent may name many paths
         if self.decision == "allow":
-            return next(inside, False) is True and all(inside)
-        return any(verdict is not False for verdict in inside)
+            first = next(verdicts, False)  # False if there are no paths
+            return first is True and all(verdicts)
+        return any(verdict is not False for verdict in verdicts)
 
 
 def allow(*, kinds: Collection[ToolKind] | None = None, under: Folder | None = None, always: bool = False) -> Rule:
@@ -74,7 +75,7 @@ def allow(*, kinds: Collection[ToolKind] | None = None, under: Folder | None = N
         ValueError: if a kind is unknown, or the folder is not an absolute path.
         TypeError: if `kinds` is a single kind.
     """
-    return _rule("allow", kinds, under, always)
+    return _make_rule("allow", kinds, under, always)
 
 
 def reject(*, kinds: Collection[ToolKind] | None = None, under: Folder | None = None) -> Rule:
@@ -88,7 +89,7 @@ def reject(*, kinds: Collection[ToolKind] | None = None, under: Folder | None = 
         ValueError: if a kind is unknown, or the folder is not an absolute path.
         TypeError: if `kinds` is a single kind.
     """
-    return _rule("reject", kinds, under)
+    return _make_rule("reject", kinds, under)
 
 
 def ask(*, kinds: Collection[ToolKind] | None = None, under: Folder | None = None) -> Rule:
@@ -102,10 +103,12 @@ def ask(*, kinds: Collection[ToolKind] | None = None, under: Folder | None = Non
         ValueError: if a kind is unknown, or the folder is not an absolute path.
         TypeError: if `kinds` is a single kind.
     """
-    return _rule("ask", kinds, under)
+    return _make_rule("ask", kinds, under)
 
 
-def _rule(decision: Decision, kinds: Collection[ToolKind] | None, under: Folder | None, always: bool = False) -> Rule:
+def _make_rule(
+    decision: Decision, kinds: Collection[ToolKind] | None, under: Folder | None, always: bool = False
+) -> Rule:
     matched_kinds = None if kinds is None else frozenset(check_sequence("kinds", kinds))
     for kind in matched_kinds or ():
         if kind not in _KINDS:
@@ -116,7 +119,7 @@ def _rule(decision: Decision, kinds: Collection[ToolKind] | None, under: Folder 
     return Rule(decision, matched_kinds, folder, always)
 
 
-def _paths(call: ToolCall | ToolCallUpdate) -> Iterator[str]:
+def _find_paths(call: ToolCall | ToolCallUpdate) -> Iterator[str]:
     for location in call.locations or ():
         yield location.path
     content: Any

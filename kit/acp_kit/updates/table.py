@@ -17,7 +17,7 @@ TABLE: Final[Mapping[str, Effect]] = {**UPDATES, PERMISSION: UPDATES["tool_call"
 KEPT_AS: Final[Mapping[str, Changes]] = {
     effect.thing: effect for effect in UPDATES.values() if isinstance(effect, Changes) and effect.model
 }
-"""The effect of the update as which each thing is kept."""
+"""The effect whose `model` is the class in which a thing is kept, by the thing: `tool_call`, `compaction`."""
 
 
 def tag_of(update: object) -> str:

@@ -22,7 +22,7 @@ _logger = logging.getLogger(__name__)
 
 _UNKNOWN = {"name": "unknown", "version": "unknown"}
 
-_NONE: list[Json] = []
+_EMPTY: list[Json] = []
 
 # How long a prompt may be refused, in seconds. It is accepted earlier if the agent sends anything for its session.
 _ACCEPT_AFTER = 0.1
@@ -49,7 +49,7 @@ class AgentV2(PassesExtensions, v2.Agent):
         self._elicits = False
 
     def _make_client(self, agent: v1.RemoteAgent) -> ClientV1:
-        return ClientV1(self._client, agent, find_session=self._known, elicits=self._elicits)
+        return ClientV1(self._client, agent, find_session=self._find_or_add_session, elicits=self._elicits)
 
     async def other_peer(self) -> v1.RemoteAgent:
         """Return the proxy for the agent."""
@@ -101,8 +101,8 @@ class AgentV2(PassesExtensions, v2.Agent):
     async def session_new(self, request: v2.NewSessionRequest) -> v2.NewSessionResponse:
         """Create a session."""
         async with self._connection.calling() as agent:
-            response = await agent.request(params_of(v1.NewSessionRequest, _setup(request)))
-        session = self._open(response.session_id, request.cwd)
+            response = await agent.request(params_of(v1.NewSessionRequest, _setup_params(request)))
+        session = self._open_session(response.session_id, request.cwd)
         return v2.NewSessionResponse.model_validate(_with_options(session, response))
 
     async def session_resume(self, request: v2.ResumeSessionRequest) -> v2.ResumeSessionResponse:
@@ -114,7 +114,7 @@ class AgentV2(PassesExtensions, v2.Agent):
         if replay is not None and replay.type != "start":
             raise InvalidParams(f"This agent can't replay from {replay.type!r}.")
         is_new = request.session_id not in self._sessions
-        session = self._open(request.session_id, request.cwd)
+        session = self._open_session(request.session_id, request.cwd)
         try:
             response = await self._resume(session, request, is_new=is_new)
         except BaseException:
@@ -126,13 +126,17 @@ class AgentV2(PassesExtensions, v2.Agent):
 
     async def _resume(self, session: Session, request: v2.ResumeSessionRequest, *, is_new: bool) -> Model:
         """Resume or load a session. If that isn't possible, a session of this connection stays as it is."""
-        params, replays = without(_setup(request), "replayFrom"), request.replay_from is not None
-        if not replays and self._capabilities.session_capabilities.resume is not None:
+        params = without(_setup_params(request), "replayFrom")
+        replays = request.replay_from is not None
+        can_resume = self._capabilities.session_capabilities.resume is not None
+        can_load = self._capabilities.load_session
+        if not replays and can_resume:
             async with self._connection.calling() as agent:
                 return await agent.request(params_of(v1.ResumeSessionRequest, params))
-        if not replays and not is_new and (session.turn is not None or not self._capabilities.load_session):
+        has_turn = session.turn is not None
+        if not replays and not is_new and (has_turn or not can_load):
             return v1.ResumeSessionResponse()
-        if not self._capabilities.load_session:
+        if not can_load:
             raise ResourceNotFound("This agent can't load sessions", {"sessionId": session.id})
         with session.loading(is_muted=not replays):
             async with self._connection.calling() as agent:
@@ -143,7 +147,7 @@ class AgentV2(PassesExtensions, v2.Agent):
         if self._capabilities.session_capabilities.list is not None:
             async with self._connection.calling() as agent:
                 response = await agent.request(same_json(request, v1.ListSessionsRequest))
-            return v2.ListSessionsResponse.model_validate(_with_absolute_folders(response.model_dump()))
+            return v2.ListSessionsResponse.model_validate(_leave_out_relative(response.model_dump()))
         sessions = [session for session in self._sessions.values() if request.cwd in (None, session.cwd)]
         listed = [{"sessionId": session.id, "cwd": session.cwd, **session.info} for session in sessions]
         return v2.ListSessionsResponse.model_validate({"sessions": listed})
@@ -181,16 +185,20 @@ class AgentV2(PassesExtensions, v2.Agent):
     async def _end_turns(self, session: Session) -> None:
         tasks = [turn.task for turn in session.turns]
         await self._cancel(session)
-        if tasks and (running := (await asyncio.wait(tasks, timeout=_CLOSE_DEADLINE))[1]):
-            for task in running:
-                task.cancel()
+        if not tasks:
+            return
+        _, running = await asyncio.wait(tasks, timeout=_CLOSE_DEADLINE)
+        for task in running:
+            task.cancel()
+        if running:
             await session.report("idle", {"stopReason": "cancelled"})
 
     async def session_set_config_option(
         self, request: v2.SetSessionConfigOptionRequest
     ) -> v2.SetSessionConfigOptionResponse:
         """Set an option, or the mode."""
-        session, params = self._session(request.session_id), request.model_dump()
+        session = self._find_session(request.session_id)
+        params = request.model_dump()
         settings = session.updates.settings
         settings.check(request.config_id, params["value"])
         async with self._connection.calling() as agent:
@@ -211,7 +219,8 @@ class AgentV2(PassesExtensions, v2.Agent):
 
     async def session_prompt(self, request: v2.PromptRequest) -> v2.PromptResponse:
         """Return when the prompt is accepted. The turn goes on."""
-        session, params = self._session(request.session_id), request.model_dump()
+        session = self._find_session(request.session_id)
+        params = request.model_dump()
         prompt = params_of(v1.PromptRequest, params)
         if session.is_closing:
             raise RequestCancelled
@@ -237,13 +246,15 @@ class AgentV2(PassesExtensions, v2.Agent):
     async def _run(self, session: Session, turn: Turn, request: v1.PromptRequest) -> None:
         """Wait for the end of a turn, and report it if the prompt was accepted."""
         await turn.may_begin.wait()
-        end = await self._end_of(turn, request)
+        end = await self._call_agent(turn, request)
+        if turn.is_cancelled:
+            end |= {"stopReason": "cancelled"}
         await turn.is_settled.wait()
         if turn.is_accepted:
-            await session.report("idle", end | {"stopReason": "cancelled"} if turn.is_cancelled else end)
+            await session.report("idle", end)
 
-    async def _end_of(self, turn: Turn, request: v1.PromptRequest) -> Json:
-        """Call the agent. Return what the state `idle` says about the end of the turn."""
+    async def _call_agent(self, turn: Turn, request: v1.PromptRequest) -> Json:
+        """Pass a prompt on. Return what the state `idle` says about the end of the turn."""
         agent = await self.other_peer()
         if turn.error is not None:
             return {}
@@ -258,7 +269,7 @@ class AgentV2(PassesExtensions, v2.Agent):
             turn.error = InternalError()
         finally:
             turn.has_begun.set()
-        return {} if turn.is_cancelled else _failure(turn.error)
+        return {} if turn.is_cancelled else _describe_error(turn.error)
 
     async def session_cancel(self, notification: v2.CancelSessionNotification) -> None:
         """Cancel the turn, and the prompts that wait for its end."""
@@ -274,7 +285,7 @@ class AgentV2(PassesExtensions, v2.Agent):
 
     # Parts.
 
-    def _session(self, id: str) -> Session:
+    def _find_session(self, id: str) -> Session:
         """Return an open session.
 
         Raises:
@@ -285,8 +296,8 @@ class AgentV2(PassesExtensions, v2.Agent):
         except KeyError:
             raise ResourceNotFound(data={"sessionId": id}) from None
 
-    def _known(self, id: str) -> Session:
-        """Return a session that the agent names."""
+    def _find_or_add_session(self, id: str) -> Session:
+        """Return the session of a message of the agent, which may name one that the client doesn't know yet."""
         session = self._sessions.get(id)
         if session is None:
             session = Session(id, "/", self._client)
@@ -295,7 +306,7 @@ class AgentV2(PassesExtensions, v2.Agent):
                 self._sessions[id] = session
         return session
 
-    def _open(self, id: str, cwd: str) -> Session:
+    def _open_session(self, id: str, cwd: str) -> Session:
         """Return a session that the client creates or resumes."""
         if id in self._closed:
             self._closed.remove(id)
@@ -304,13 +315,15 @@ class AgentV2(PassesExtensions, v2.Agent):
         return session
 
 
-def _failure(error: RequestError) -> Json:
+def _describe_error(error: RequestError) -> Json:
     """Return the fields of the state `idle` after an error."""
-    described = {"code": error.code, "message": error.message}
-    return {"stopReason": "error", "error": described | ({} if error.data is None else {"data": error.data})}
+    described: Json = {"code": error.code, "message": error.message}
+    if error.data is not None:
+        described["data"] = error.data
+    return {"stopReason": "error", "error": described}
 
 
-def _setup(request: Model) -> Json:
+def _setup_params(request: Model) -> Json:
     """Return the params of a request that creates, resumes or loads a session."""
     params = request.model_dump()
     return params | {"mcpServers": [_mcp_server_to_v1(server) for server in params.get("mcpServers") or ()]}
@@ -319,22 +332,23 @@ def _setup(request: Model) -> Json:
 def _mcp_server_to_v1(server: Json) -> Json:
     match server["type"]:
         case "stdio":
-            return {"args": _NONE, "env": _NONE} | without(server, "type")
+            return {"args": _EMPTY, "env": _EMPTY} | without(server, "type")
         case "http":
-            return {"headers": _NONE} | server
+            return {"headers": _EMPTY} | server
         case unknown:
             raise InvalidParams(f"This agent can't connect to MCP servers of type {unknown!r}.")
 
 
-def _with_absolute_folders(listed: Json) -> Json:
-    """Leave out sessions without an absolute folder: some agents list such sessions, and version 2 allows none."""
-    sessions = objects_in(listed, "sessions")
-    shown = [session for session in sessions if is_absolute(session["cwd"])]
-    if len(shown) < len(sessions):
-        _logger.warning("Left out %s listed sessions whose folder isn't an absolute path", len(sessions) - len(shown))
-    return listed | {"sessions": shown}
+def _leave_out_relative(result: Json) -> Json:
+    """Leave out listed sessions whose folder isn't absolute: some agents list such, and version 2 allows none."""
+    sessions = objects_in(result, "sessions")
+    kept = [session for session in sessions if is_absolute(session["cwd"])]
+    if len(kept) < len(sessions):
+        _logger.warning("Left out %s listed sessions whose folder isn't an absolute path", len(sessions) - len(kept))
+    return result | {"sessions": kept}
 
 
 def _with_options(session: Session, response: Model) -> Json:
+    """Return a response with the options of version 2, which include the modes."""
     result = response.model_dump()
     return without(result, "modes") | {"configOptions": session.updates.settings.update(result)}

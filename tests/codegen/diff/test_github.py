@@ -18,7 +18,7 @@ AFTER = model(["cwd"], cwd=STRING, label={"type": "integer"})
 
 @pytest.fixture
 def annotations(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> list[str]:
-    """Compare two schemas, the second of which is that of a repository."""
+    """Return the annotations for a repository whose schema has changed from `BEFORE` to `AFTER`."""
 
     def write(folder: str, definition: Schema) -> Path:
         return write_schema(tmp_path / folder, acp_schema(around("request", definition)))
@@ -33,16 +33,18 @@ def annotations(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.
 def test_each_breaking_change_is_on_its_line_of_the_schema_and_of_the_class(
     annotations: list[str], tmp_path: Path
 ) -> None:
-    places = dict.fromkeys(("NewSessionRequest.cwd", "NewSessionRequest.label"), 0)
-    for line in annotations[:-1]:
-        match = re.fullmatch(r"::error file=(.*),line=(\d+),title=(.*?) \(.*?\)::(.*)", line)
+    suffixes: dict[str, list[str]] = {"NewSessionRequest.cwd": [], "NewSessionRequest.label": []}
+    for annotation in annotations[:-1]:
+        match = re.fullmatch(r"::error file=(.*),line=(\d+),title=(.*?) \(.*?\)::(.*)", annotation)
         assert match
         file, number, subject, text = match.groups()
-        if subject in places:
-            places[subject] += 1
-            assert subject.partition(".")[2] in (tmp_path / file).read_text("utf-8").splitlines()[int(number) - 1]
+        if subject in suffixes:
+            suffixes[subject].append(Path(file).suffix)
+            name = subject.removeprefix("NewSessionRequest.")
+            assert name in (tmp_path / file).read_text("utf-8").splitlines()[int(number) - 1]
             assert "%0A" in text
-    assert set(places.values()) == {2}
+    for names in suffixes.values():
+        assert sorted(names) == [".json", ".py"]
 
 
 def test_what_is_gone_is_on_the_line_of_its_class(annotations: list[str], tmp_path: Path) -> None:

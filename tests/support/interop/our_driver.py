@@ -38,12 +38,12 @@ class OurDriver(Driver):
     async def connected(cls, target: Command | str) -> AsyncIterator[OurDriver]:
         """Start an agent, or connect to the one behind a URL."""
         if isinstance(target, str):
-            connection = v1.connect(Scripted, await open_transport(target))
+            connection = v1.connect(ScriptedClient, await open_transport(target))
         else:
-            connection = v1.spawn_agent(Scripted, *target)
+            connection = v1.spawn_agent(ScriptedClient, *target)
         async with connection as agent:
             handler = agent.handler
-            assert isinstance(handler, Scripted)
+            assert isinstance(handler, ScriptedClient)
             handler.client = client = cls(agent)
             yield client
 
@@ -54,7 +54,7 @@ class OurDriver(Driver):
 
     async def _execute(self, id: int, command: dict[str, Any]) -> None:
         try:
-            result = await self._result(command)
+            result = await self._perform(command)
         except asyncio.CancelledError:
             self.receive({"id": id, "error": {"code": -32800, "message": "cancelled"}})
         except RequestError as error:
@@ -64,12 +64,14 @@ class OurDriver(Driver):
         else:
             self.receive({"id": id, "result": result})
 
-    async def _result(self, command: dict[str, Any]) -> Any:
+    async def _perform(self, command: dict[str, Any]) -> Any:
         if "responses" in command:
             self.responses = command["responses"]
             return None
         if "cancel_call" in command:
-            [task.cancel() for task, method in self._tasks.items() if method == command["cancel_call"]]
+            for task, method in self._tasks.items():
+                if method == command["cancel_call"]:
+                    task.cancel()
             return None
         method, params = command.get("call") or command["notify"], command["params"]
         if method == "session/cancel":
@@ -80,23 +82,23 @@ class OurDriver(Driver):
             request = TypeAdapter(AGENT_REQUESTS[method].params_type).validate_python(params)
         except (KeyError, ValidationError):  # it is an extension, or to be refused by the agent
             return await self.agent.ext_request(method, params)
-        return _plain(await self.agent.request(request))
+        return _to_json(await self.agent.request(request))
 
 
-class Answers:
+class ScriptedAnswers:
     """The handlers of all requests to clients."""
 
     client: OurDriver
 
     @classmethod
     def add(cls, method: Request[Any, Any]) -> None:
-        async def handle(self: Answers, request: Any) -> Any:
+        async def handle(self: ScriptedAnswers, request: Any) -> Any:
             return await self._answer(method, request)
 
         setattr(cls, method.name, handle)
 
     async def _answer(self, method: Request[Any, Any], request: Any) -> Any:
-        self.client.receive({"event": method.wire, "params": _plain(request)})
+        self.client.receive({"event": method.wire, "params": _to_json(request)})
         scripted = self.client.responses[method.wire]
         if "error" in scripted:
             raise RequestError(**scripted["error"])
@@ -108,16 +110,16 @@ class Answers:
 
 
 for method in CLIENT_REQUESTS.values():
-    Answers.add(method)
+    ScriptedAnswers.add(method)
 
 
-class Scripted(Answers, v1.Client):
+class ScriptedClient(ScriptedAnswers, v1.Client):
     def __init__(self, agent: v1.RemoteAgent) -> None:
         self.agent = agent
 
     async def session_update(self, notification: v1.SessionNotification) -> None:
         deliver_update(self.agent, notification)
-        self.client.receive({"event": "session/update", "params": _plain(notification)})
+        self.client.receive({"event": "session/update", "params": _to_json(notification)})
 
     async def ext_request(self, method: str, params: Any) -> Any:
         if method not in self.client.responses:
@@ -129,5 +131,5 @@ class Scripted(Answers, v1.Client):
         self.client.receive({"event": method, "params": params})
 
 
-def _plain(model: Any) -> Any:
+def _to_json(model: Any) -> Any:
     return json.loads(model.model_dump_json())

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from tests.support.kit.http_agent import NEVER, HttpAgent, call, connected, http_agent, result
+from tests.support.loop_iterations import count_iterations
 from tests.support.runtime.peer import line
-from tests.support.turns_of_loop import counting_turns
 
 NEXT = call(3, "_next")
 PROMPT = call(2, "session/prompt", sessionId="s", prompt=[])
@@ -75,10 +75,10 @@ async def test_a_stream_in_many_small_chunks_leaves_others_their_turn(piece: byt
         agent.answer("GET s", NEVER)
         sending = asyncio.create_task(client.send(PROMPT))
         (await agent.request("GET s")).writer.write(EVENTS + chunk * 2000 + b"f\r\n\n\ndata: 12345\n\n\r\n")
-        with counting_turns() as turns:
+        with count_iterations() as iterations:
             while b"12345" not in await client.transport.receive():
                 pass
-        assert turns.count >= 2000
+        assert iterations.count >= 2000
         await sending
 
 
@@ -89,10 +89,10 @@ async def test_a_large_chunk_of_small_pieces_leaves_others_their_turn(piece: byt
         agent.answer("GET s", NEVER)
         sending = asyncio.create_task(client.send(PROMPT))
         (await agent.request("GET s")).writer.write(EVENTS + b"%x\r\n%b\r\n" % (len(body), body))
-        with counting_turns() as turns:
+        with count_iterations() as iterations:
             while b"12345" not in await client.transport.receive():
                 pass
-        assert turns.count >= len(body) // 4096
+        assert iterations.count >= len(body) // 4096
         await sending
 
 
@@ -110,10 +110,10 @@ async def test_a_body_in_many_small_chunks_leaves_others_their_turn() -> None:
         agent.answer("POST _next", NEVER)
         sending = asyncio.create_task(client.send(NEXT))
         writer = (await agent.request("POST _next")).writer
-        with counting_turns() as turns:
+        with count_iterations() as iterations:
             writer.write(b"HTTP/1.1 202 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + b"1\r\nx\r\n" * 2000 + b"0\r\n\r\n")
             await sending
-        assert turns.count >= 2000
+        assert iterations.count >= 2000
 
 
 async def test_a_body_that_never_ends_does_not_hold_up_sending(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,8 +14,8 @@ from acp_bindings import v1
 from acp_kit.remote import open_transport
 from acp_runtime import ConnectionClosed
 from tests.support.kit.raw_websocket import CLOSE, COMPRESSED, END, PING, TEXT, RawWebSocket, frame, raw_websocket
+from tests.support.loop_iterations import count_iterations
 from tests.support.runtime.peer import PlainClient
-from tests.support.turns_of_loop import counting_turns
 
 EVIL = "\x1b]0;owned\x07\x9b2J\x7f\u202e"
 FITS = b"x" * 1000
@@ -79,9 +79,9 @@ async def test_many_small_frames_leave_others_their_turn(piece: bytes) -> None:
     number = 50_000
     async with raw_websocket(sending(piece * number + LAST)) as url:
         transport = await open_transport(url)
-        with counting_turns() as turns:
+        with count_iterations() as iterations:
             assert await transport.receive() == b"last\n"
-        assert turns.count >= number * len(piece) // 8192
+        assert iterations.count >= number * len(piece) // 8192
         await transport.close()
 
 
@@ -178,8 +178,8 @@ async def test_a_server_that_does_not_read_does_not_stop_the_close(monkeypatch: 
     async with raw_websocket(never_read) as url:
         transport = await open_transport(url)
         writing = asyncio.create_task(transport.send(b"x" * 20_000_000 + b"\n"))
-        with counting_turns() as turns:
-            while turns.count < 100:
+        with count_iterations() as iterations:
+            while iterations.count < 100:
                 await asyncio.sleep(0)
         writing.cancel()
         await asyncio.wait([writing])

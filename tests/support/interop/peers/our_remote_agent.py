@@ -18,17 +18,17 @@ from acp_kit.remote import agent_app
 from acp_runtime.transports import Transport
 
 
-async def scripted(transport: Transport, identity: None) -> None:
+async def serve_scripted(transport: Transport, identity: None) -> None:
     await v1.serve(ScriptedAgent, transport)
 
 
-def with_versions(served: str) -> Callable[[Transport, Any], Awaitable[None]]:
-    return lambda transport, _: acp_bindings.serve(transport, **agents(served))
+def serve_versions(versions: str) -> Callable[[Transport, Any], Awaitable[None]]:
+    return lambda transport, _: acp_bindings.serve(transport, **agents(versions))
 
 
 ENDPOINTS = {
-    "/acp": agent_app(scripted),
-    **{f"/{version}": agent_app(with_versions(version), path=f"/{version}") for version in ("1", "2", "1,2")},
+    "/acp": agent_app(serve_scripted),
+    **{f"/{versions}": agent_app(serve_versions(versions), path=f"/{versions}") for versions in ("1", "2", "1,2")},
 }
 
 if __name__ == "__main__":

@@ -51,10 +51,10 @@ class ScriptedClient(acp.Client):
         pass
 
     async def session_update(self, session_id: str, update: Any, **meta: Any) -> None:
-        self.emit({"event": "session/update", "params": {"sessionId": session_id, "update": plain(update)}})
+        self.emit({"event": "session/update", "params": {"sessionId": session_id, "update": to_json(update)}})
 
     async def create_elicitation(self, message: str, mode: Any, **meta: Any) -> Any:
-        params = {"message": message, "mode": "form", **plain(mode)}
+        params = {"message": message, "mode": "form", **to_json(mode)}
         self.emit({"event": "elicitation/create", "params": params})
         response: TypeAdapter[Any] = TypeAdapter(schema.CreateElicitationResponse)
         return response.validate_python(self.responses["elicitation/create"]["result"])
@@ -72,22 +72,22 @@ class ScriptedClient(acp.Client):
     async def _respond(
         self, method: str, request: type[BaseModel], params: dict[str, Any], response: type[BaseModel]
     ) -> BaseModel:
-        self.emit({"event": method, "params": plain(request(**params))})
+        self.emit({"event": method, "params": to_json(request(**params))})
         scripted = self.responses[method]
         if "error" in scripted:
             raise RequestError(**scripted["error"])
         if "crash" in scripted:
             raise RuntimeError(scripted["crash"])
         if "disk" in scripted:
-            return response.model_validate(on_disk(method, **params))
+            return response.model_validate(access_disk(method, **params))
         if "cancelled" in scripted:
             await self.cancelled.wait()
             return response.model_validate(scripted["cancelled"])
         return response.model_validate(scripted["result"])
 
 
-def handler(method: str, model: str) -> Any:
-    """Return the method of the client for a request."""
+def make_handler(method: str, model: str) -> Any:
+    """Return the client's method for a request. `model` is the beginning of the names of its models."""
 
     async def handle(client: ScriptedClient, **params: Any) -> BaseModel:
         request, response = (getattr(client.models, f"{model}{kind}") for kind in ("Request", "Response"))
@@ -106,10 +106,10 @@ for name, method in {
     "wait_for_terminal_exit": "terminal/wait_for_exit",
     "release_terminal": "terminal/release",
 }.items():
-    setattr(ScriptedClient, name, handler(method, "".join(map(str.capitalize, name.split("_")))))
+    setattr(ScriptedClient, name, make_handler(method, "".join(map(str.capitalize, name.split("_")))))
 
 
-def on_disk(method: str, path: str, content: str = "", **_: Any) -> dict[str, Any]:
+def access_disk(method: str, path: str, content: str = "", **_: Any) -> dict[str, Any]:
     """Read or write a file, as a client without precautions does."""
     if method == "fs/read_text_file":
         return {"content": Path(path).read_text("utf-8")}
@@ -140,11 +140,11 @@ async def execute(agent: Any, client: ScriptedClient, command: dict[str, Any]) -
                 raise RuntimeError(f"the client has no {method}")
             request, name = CALLS[method]
             model = getattr(client.models, request.__name__).model_validate(params)
-            given = {field: getattr(model, field) for field in model.model_fields_set if field != "field_meta"}
-            result = await getattr(agent, name)(**given)
+            arguments = {field: getattr(model, field) for field in model.model_fields_set if field != "field_meta"}
+            result = await getattr(agent, name)(**arguments)
         if method == "session/cancel":
             client.cancelled.set()
-        client.emit({"id": command["id"], "result": plain(result)})
+        client.emit({"id": command["id"], "result": to_json(result)})
     except RequestError as error:
         client.emit({"id": command["id"], "error": {"code": error.code, "message": str(error), "data": error.data}})
     except (OSError, RuntimeError, ValidationError) as error:  # the transport's, or of this client
@@ -161,7 +161,7 @@ def cancel_call(client: ScriptedClient, command: dict[str, Any]) -> None:
     client.emit({"id": command["id"], "result": None})
 
 
-def plain(value: Any) -> Any:
+def to_json(value: Any) -> Any:
     if isinstance(value, BaseModel):
         return value.model_dump(mode="json", by_alias=True, exclude_none=True, exclude_unset=True)
     return value
@@ -177,13 +177,13 @@ async def serve(
     client: ScriptedClient, target: list[str] | str, commands: asyncio.Queue[dict[str, Any] | None]
 ) -> None:
     """Connect to an agent, and execute the commands for the connection until one is None."""
-    async with reach(client, target) if isinstance(target, str) else start(client, target) as (agent, process):
+    async with open_remote(client, target) if isinstance(target, str) else start(client, target) as (agent, process):
         tasks: list[asyncio.Task[None]] = []
         while (command := await commands.get()) is not None:
             tasks.append(asyncio.create_task(execute(agent, client, command)))
             client.calls[command.get("call", "")] = command["id"], tasks[-1]
         for task in tasks:
-            task.cancel()  # what was never answered
+            task.cancel()  # calls that were never answered
     client.emit({"exit": process and process.returncode})
 
 
@@ -196,8 +196,8 @@ async def start(client: ScriptedClient, command: list[str]) -> AsyncIterator[tup
 
 
 @asynccontextmanager
-async def reach(client: ScriptedClient, url: str) -> AsyncIterator[tuple[Any, None]]:
-    transport = await remote_transport(url)
+async def open_remote(client: ScriptedClient, url: str) -> AsyncIterator[tuple[Any, None]]:
+    transport = await open_transport(url)
     agent = connect(client, transport)
     yield agent, None
     await asyncio.wait([asyncio.create_task(agent.close()), asyncio.create_task(transport.close())])
@@ -212,7 +212,7 @@ def connect(client: ScriptedClient, *streams: Any) -> Any:
     return v2.connect_to_agent(client, *streams)
 
 
-async def remote_transport(url: str) -> Any:
+async def open_transport(url: str) -> Any:
     from acp.http import create_http_stream  # imported here because only remote transports need the extra
     from acp.ws import create_websocket_stream
 

@@ -1,4 +1,4 @@
-"""Counts how often the event loop gives other tasks their turn, instead of measuring time."""
+"""Counts the iterations of the event loop, in which other tasks run, instead of measuring time."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Generator
 from contextlib import contextmanager
 
 
-class Turns:
-    """The turns of the running loop since it was created.
+class Iterations:
+    """The iterations of the running loop since this was created.
 
     Attributes:
         count: how many there were.
@@ -27,10 +27,10 @@ class Turns:
 
 
 @contextmanager
-def counting_turns() -> Generator[Turns]:
+def count_iterations() -> Generator[Iterations]:
     """Count as long as the block runs."""
-    turns = Turns()
+    iterations = Iterations()
     try:
-        yield turns
+        yield iterations
     finally:
-        turns.stop()
+        iterations.stop()
