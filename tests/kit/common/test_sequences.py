@@ -29,7 +29,7 @@ from acp_kit.history import MemoryHistory, SqlHistory
 from acp_kit.registry import Registry
 from acp_kit.remote import agent_app
 from acp_kit.sync import spawn_agent
-from acp_kit.testing import ScriptedAgent, ScriptedClient, connect, run_client
+from acp_kit.testing import ScriptedAgent, ScriptedClient, connect, replay_client, run_client
 from tests.support.kit.acting_agent import COMMAND
 from tests.support.kit.turns import ActingAgent, Viewer, updates_of
 from tests.support.paths import ROOT
@@ -135,6 +135,7 @@ def client_uses(folder: Path) -> dict[str, Callable[[], Any]]:
         "open_session additional_directories": session,
         "reject kinds": lambda: reject(kinds="read"),
         "connect agent": scripted_session,
+        "replay_client agent": lambda: replayed_client(folder),
         "run_client command": client_process,
         "spawn_agent inherit_env": lambda: spawn_agent(sys.executable, inherit_env="PATH"),
     }
@@ -170,6 +171,13 @@ async def scripted_session() -> None:
 async def client_process() -> None:
     async with run_client(ScriptedAgent(), "node client.mjs"):
         pass
+
+
+async def replayed_client(folder: Path) -> None:
+    recording = folder / "client.jsonl"
+    message = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": 1}}
+    recording.write_text(json.dumps({"direction": "c2a", "message": message}) + "\n")
+    await replay_client(recording, "gemini --acp")
 
 
 async def supervised_session() -> None:

@@ -58,7 +58,9 @@ async def test_the_state_of_version_2_shows_what_that_of_version_1_shows() -> No
         plans = [item for plan in new.plans.values() for item in dump(plan)["entries"]]
         assert plans == [dump(item) for item in old.plan], name
         commands = [(dump(command)["name"], dump(command)["description"]) for command in new.available_commands]
-        assert commands == [(command.name, command.description) for command in old.available_commands], name
+        # In version 2, a command's name has no white space.
+        one_word = [command for command in old.available_commands if not re.search(r"\s", command.name)]
+        assert commands == [(command.name, command.description) for command in one_word], name
         assert [dump(option)["configId"] for option in new.config_options] == [
             option.id for option in old.config_options
         ]
