@@ -97,6 +97,7 @@ async def test_a_client_in_another_language_gets_what_the_script_says(command: l
     agent.assert_done()
 
 
+@pytest.mark.test_all
 @needs_node
 async def test_any_agent_serves_a_client_in_another_language() -> None:
     async def say(turn: Turn) -> None:

@@ -13,6 +13,7 @@ from types import ModuleType
 import pytest
 from pydantic import RootModel, TypeAdapter
 
+from acp_runtime.models import descriptions
 from codegen.emit.modules import emit_package, emit_profile
 from codegen.files import write_files
 from codegen.ir import Schema
@@ -38,7 +39,9 @@ def bindings_in(folder: Path) -> Generator[None]:
 def unload_bindings() -> None:
     """Unload the package of bindings, so that another one can be imported under its name."""
     importlib.invalidate_caches()
-    typing.clear_overloads()  # typing keys them by module and name, which the real package shares
+    # They are kept by the names of modules, which the real package shares.
+    typing.clear_overloads()
+    descriptions._docstrings.cache_clear()
     for name in [name for name in sys.modules if name.partition(".")[0] == PACKAGE]:
         del sys.modules[name]
 
