@@ -11,7 +11,7 @@ from tests.support.docs.files import steps
 from tests.support.kit.turns import Viewer
 from tests.support.paths import ROOT
 
-PAGE = ROOT / "docs/learn/tutorial/7-coding-agent.md"
+PAGE = ROOT / "docs/learn/tutorial/6-coding-agent.md"
 MODEL = """
 CALLS = [("delete", "{}"), ("run", '{"command": '), ("run", "{}"), ("run", '{"command": "true", "cwd": "/"}')]
 

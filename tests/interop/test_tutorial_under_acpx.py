@@ -21,7 +21,7 @@ from tools.third_party import UnavailableError, acpx
 
 pytestmark = pytest.mark.xdist_group("their clients")
 
-PAGE = ROOT / "docs/learn/tutorial/7-coding-agent.md"
+PAGE = ROOT / "docs/learn/tutorial/6-coding-agent.md"
 
 
 async def test_the_tutorials_coding_agent_goes_on_after_it_was_killed(tmp_path: Path) -> None:
