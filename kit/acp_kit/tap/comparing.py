@@ -19,7 +19,7 @@ from pydantic.alias_generators import to_camel
 from acp_bindings.v1_unstable.updates import UPDATES as UPDATES_OF_VERSION_1
 from acp_bindings.v2_draft_unstable.updates import UPDATES as UPDATES_OF_VERSION_2
 from acp_kit.common.texts import join_texts
-from acp_kit.recording.file_format import Direction, Recorded
+from acp_kit.recording.file_format import Direction, NotARecordingError, Recorded
 from acp_kit.tap.summaries import members_of
 from acp_runtime.escaping import printable
 
@@ -68,6 +68,9 @@ def compare(names: tuple[str, str], recordings: tuple[Iterable[Recorded], Iterab
     Args:
         names: the names of the files.
         recordings: the recordings.
+
+    Raises:
+        NotARecordingError: if a message is nested too deeply.
     """
     ours, others = (_events(recording) for recording in recordings)
     differences = [
@@ -143,7 +146,10 @@ def _events(recording: Iterable[Recorded]) -> dict[str, list[_Event]]:
     reader = _Reader()
     for recorded in recording:
         if recorded.direction != "stderr":
-            reader.add(recorded)
+            try:
+                reader.add(recorded)
+            except RecursionError:
+                raise NotARecordingError(f"line {recorded.number} is nested too deeply to be compared") from None
     return reader.events
 
 

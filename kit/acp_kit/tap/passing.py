@@ -16,6 +16,7 @@ from types import FrameType
 from typing import IO
 
 from acp_kit.common.command_line import explain_start
+from acp_kit.local.orphan_guard import OrphanGuard
 from acp_kit.recording.file_format import Direction
 from acp_kit.tap.recorder import Recorder
 
@@ -33,6 +34,8 @@ _SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if
 def tap(command: Sequence[str], file: Path) -> int:
     """Start an agent, and pass on and record everything until it ends. If a signal ends it, end with this signal.
 
+    If this process is killed, the agent is killed, too.
+
     Args:
         command: the agent and its arguments.
         file: the recording. Lines are appended to it.
@@ -44,14 +47,18 @@ def tap(command: Sequence[str], file: Path) -> int:
         OSError: if the recording can't be opened.
     """
     recorder = Recorder(file)
+    guard = OrphanGuard()
     try:
         agent = _start(command)
     except OSError as error:
+        guard.close()
         problem = f"acp-bindings tap: {explain_start(error, command)}\n"
         sys.stderr.write(problem)
         recorder.note("stderr", problem.encode(errors="surrogateescape"))
         recorder.close()
         return 127
+    # The agent stays in the process group of the editor, so that Ctrl-C reaches it.
+    guard.guard_process(agent.pid)
     assert agent.stdin
     assert agent.stdout
     assert agent.stderr
@@ -69,6 +76,7 @@ def tap(command: Sequence[str], file: Path) -> int:
         # In a loop, because a signal just before the wait doesn't interrupt it.
         with suppress(subprocess.TimeoutExpired):
             agent.wait(_POLL_INTERVAL)
+    guard.close()
     for stream in outputs:
         stream.drain()
     if code and -code not in forwarded:

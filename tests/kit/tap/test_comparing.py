@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from acp_kit.__main__ import main
-from acp_kit.recording.file_format import Direction, Recorded
+from acp_kit.recording.file_format import Direction, NotARecordingError, Recorded
 from acp_kit.tap.comparing import compare
 
 Messages = list[tuple[Direction, dict[str, Any]]]
@@ -132,6 +132,15 @@ def test_a_message_that_is_missing_at_the_end() -> None:
     assert difference(recorded(), recorded()[:-1]) == [
         "first difference: line 9 of one, the response to session/prompt: other has no such message there"
     ]
+
+
+def test_a_message_that_is_nested_too_deeply_is_an_error() -> None:
+    deep: Any = None
+    for _ in range(5000):
+        deep = [deep]
+    message: Messages = [("a2c", {"method": "_x", "params": deep})]
+    with pytest.raises(NotARecordingError, match="line 1 is nested too deeply"):
+        difference(message, message)
 
 
 def test_true_is_not_1() -> None:

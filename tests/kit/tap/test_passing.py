@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from select import select
 from subprocess import PIPE
 
 import pytest
@@ -141,6 +142,19 @@ def test_an_editor_whose_agent_no_longer_reads_gets_the_error(file: Path) -> Non
             while True:
                 os.write(tap.stdin.fileno(), b"line\n")
         tap.terminate()
+
+
+@_POSIX
+def test_an_agent_that_does_not_read_ends_with_a_killed_tap(file: Path) -> None:
+    alive = file.with_name("alive")
+    os.mkfifo(alive)
+    with (
+        start(file, f"pipe = open({str(alive)!r}, 'wb'); import signal; signal.pause()") as tap,
+        alive.open("rb") as end,
+    ):
+        tap.kill()
+        assert select([end], [], [], SECONDS)[0]
+        assert end.read() == b""
 
 
 @_POSIX
