@@ -71,7 +71,8 @@ def check_all_used(
             _check_may_be_missing(schema, find_may_be_missing(profile.facts, table))
             same_version = [other for its, other in schemas if its.table == profile.table]
             _check_places(profile, schema, same_version)
-            _check_updates(profile, schema, same_version, listed=listed, table=table)
+            old = [old for name, old in before.items() if name.startswith(profile.table)]
+            _check_updates(profile, schema, same_version, old, listed=listed, table=table)
             for method in schema.methods:
                 if listed and not method.table:
                     place = f"{FILE} [{profile.table}.{method.side}]"
@@ -144,9 +145,18 @@ def _missing_place_error(profile: Profile, key: str, where: str) -> FileError:
 
 
 def _check_updates(
-    profile: Profile, schema: Schema, same_version: list[Schema], *, listed: bool, table: Table | None
+    profile: Profile,
+    schema: Schema,
+    same_version: list[Schema],
+    old: list[Schema],
+    *,
+    listed: bool,
+    table: Table | None,
 ) -> None:
-    """Check that the file has the kinds of updates of a schema, and no others, and the properties of each."""
+    """Check that the file has the kinds of updates of a schema, and no others, and the properties of each.
+
+    Kinds that an upgrade removes are no mistakes: `find_unused_entries` finds them. `old` are the schemas before it.
+    """
     if listed and schema.unlisted_kinds:
         kind = schema.unlisted_kinds[0]
         place = f"{FILE} [{profile.table}.{UPDATES}]"
@@ -165,7 +175,7 @@ def _check_updates(
     if mistake := find_mistake(schema):
         kind, sentence = mistake
         raise FileError("", f"{FILE} [{schema.effects[kind].table}] {kind!r}: {sentence} {next_step}")
-    known = {kind for other in same_version for kind in find_kinds(other)}
+    known = {kind for other in (*same_version, *old) for kind in find_kinds(other)}
     for kind, entries in entries_by_kind.items():
         if known and kind not in known and schema is same_version[-1] and NEXT not in entries[-1][0]:
             raise FileError(
