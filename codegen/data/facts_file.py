@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Any, Literal, NotRequired, TypeAlias
+from typing import Annotated, Any, Literal, NotRequired, TypeAlias, get_args
 
 from pydantic import AfterValidator, Field, with_config
 from typing_extensions import TypedDict
@@ -32,6 +32,8 @@ NEWER = "newer"
 PLACES = "places"
 # The table about the kinds of updates of a session.
 UPDATES = "updates"
+# Who says a message.
+Role: TypeAlias = Literal["user", "agent", "thought"]
 # Suffixes of tables that take precedence over those of a version: for its unstable profile, and for schemas that the
 # next upgrade brings.
 UNSTABLE = "_unstable"
@@ -57,6 +59,10 @@ def _check_effect(entry: UpdateEntry) -> UpdateEntry:
         raise ValueError(f"`{effects[0]}` needs the `id` of what it is about")
     if "to" in entry and "appends" not in entry:
         raise ValueError("`to` says where something is appended, but `appends` is missing")
+    if (thing := entry.get("changes")) in get_args(Role):
+        raise ValueError(f"`changes` is {thing!r}, which stands for messages")
+    if invalid := [name for name in (*entry.get("sets", ()), entry.get("adds_to", "a")) if not name.isidentifier()]:
+        raise ValueError(f"{invalid[0]!r} is not a Python name")
     if "appends" in entry and (other := sorted(entry.keys() & {"null", "meta", "new", "starts"})):
         raise ValueError(f"`{other[0]}` doesn't belong to `appends`")
     return entry
@@ -150,7 +156,7 @@ EFFECTS: dict[str, tuple[str, ...]] = {
 class UpdateEntry(TypedDict, total=False):
     """What a kind of update does to the state of its session."""
 
-    says: Literal["user", "agent", "thought"]
+    says: Role
     changes: Text
     removes: Text
     sets: Annotated[dict[str, Text], Field(min_length=1)]

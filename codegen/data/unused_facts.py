@@ -29,9 +29,10 @@ from codegen.data.facts_file import (
 from codegen.data.place_facts import find_place_keys
 from codegen.data.places import Places
 from codegen.data.resolve import ADVERTISED_IN, CORRECT, Resolver, fields_by_wire
-from codegen.data.updates import METHOD, find_kinds
+from codegen.data.update_types import find_mistake
+from codegen.data.updates import METHOD, PROPERTY, find_kinds
 from codegen.errors import FileError, SchemaError
-from codegen.ir import Effect, Method, Schema
+from codegen.ir import Method, Schema
 from codegen.pinned.profiles import Profile, name_in_errors
 from codegen.toml import SEE_TOP_OF_FILE
 from codegen.types import Type
@@ -70,7 +71,8 @@ def check_all_used(
             _check_may_be_missing(schema, find_may_be_missing(profile.facts, table))
             same_version = [other for its, other in schemas if its.table == profile.table]
             _check_places(profile, schema, same_version)
-            _check_updates(profile, schema, same_version, listed=listed, table=table)
+            old = [old for name, old in before.items() if name.startswith(profile.table)]
+            _check_updates(profile, schema, same_version, old, listed=listed, table=table)
             for method in schema.methods:
                 if listed and not method.table:
                     place = f"{FILE} [{profile.table}.{method.side}]"
@@ -143,40 +145,44 @@ def _missing_place_error(profile: Profile, key: str, where: str) -> FileError:
 
 
 def _check_updates(
-    profile: Profile, schema: Schema, same_version: list[Schema], *, listed: bool, table: Table | None
+    profile: Profile,
+    schema: Schema,
+    same_version: list[Schema],
+    old: list[Schema],
+    *,
+    listed: bool,
+    table: Table | None,
 ) -> None:
-    """Check that the file has the kinds of updates of a schema, and no others, and the properties of each."""
+    """Check that the file has the kinds of updates of a schema, and no others, and the properties of each.
+
+    Kinds that an upgrade removes are no mistakes: `find_unused_entries` finds them. `old` are the schemas before it.
+    """
     if listed and schema.unlisted_kinds:
         kind = schema.unlisted_kinds[0]
         place = f"{FILE} [{profile.table}.{UPDATES}]"
         raise FileError("", f"{place} has no entry for the update {kind!r}. Say what it does. {SEE_TOP_OF_FILE}")
     next_step = next_step_for_entry(profile.facts, UPDATES)
+    entries_by_kind = find_update_entries(profile.facts, table)
+    has_method = any(method.wire == METHOD for method in schema.methods)
+    if entries_by_kind and has_method and not find_kinds(schema):
+        sentence = f"{METHOD} has no union of updates in its property {PROPERTY!r} in {profile.file}."
+        raise FileError("", f"{FILE} [{profile.table}.{UPDATES}]: {sentence} Correct codegen/data/updates.py.")
     for kind, effect in schema.effects.items():
         for key, name in effect.missing:
             lacking = "no update has such a thing" if key in EFFECTS and key != "sets" else "there is no such property"
             sentence = f"`{key}` names {name!r}, but {lacking} in {profile.file}."
             raise FileError("", f"{FILE} [{effect.table}] {kind!r}: {sentence} {next_step}")
-        _check_new(schema, kind, effect)
-    known = {kind for other in same_version for kind in find_kinds(other)}
-    for kind, entries in find_update_entries(profile.facts, table).items():
+    if mistake := find_mistake(schema):
+        kind, sentence = mistake
+        raise FileError("", f"{FILE} [{schema.effects[kind].table}] {kind!r}: {sentence} {next_step}")
+    known = {kind for other in (*same_version, *old) for kind in find_kinds(other)}
+    for kind, entries in entries_by_kind.items():
         if known and kind not in known and schema is same_version[-1] and NEXT not in entries[-1][0]:
             raise FileError(
                 "",
                 f"{FILE} [{entries[-1][0]}] {kind!r}: There is no such update in {METHOD} of any pinned schema of "
-                f"{profile.table}. Correct the entry, or move it to [{profile.table}{NEXT}.{UPDATES}].",
+                f"{profile.table}. Correct or remove the entry, or move it to [{profile.table}{NEXT}.{UPDATES}].",
             )
-
-
-def _check_new(schema: Schema, kind: str, effect: Effect) -> None:
-    """Check that one kind has the values of a new thing, and that they are valid."""
-    if "new" in effect.entry and "model" not in dict(effect.arguments):
-        sentence = f"Another kind has `new` for {effect.entry['changes']!r}, too."
-        raise FileError("", f"{FILE} [{effect.table}] {kind!r}: {sentence} {CORRECT}")
-    fields = fields_by_wire(schema, find_kinds(schema)[kind])
-    for wire, value in effect.entry.get("new", {}).items():
-        if not fits(schema, value, fields[wire].type):
-            text = f"{FILE} [{effect.table}] {kind!r}: `new` has an invalid value for {wire!r}, {value!r}."
-            raise FileError("", f"{text} {CORRECT}")
 
 
 def _missing_name_error(profile: Profile, method: Method, key: str, name: str, where: str) -> FileError:

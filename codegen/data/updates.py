@@ -43,6 +43,18 @@ def find_kinds(schema: Schema) -> dict[str, str]:
     }
 
 
+def find_fields(schema: Schema, definition: str, path: str) -> list[Field]:
+    """Return the fields on a path of properties; none if the schema lacks one of them."""
+    fields: list[Field] = []
+    for step in path.split("."):
+        field = fields_by_wire(schema, definition).get(step)
+        if field is None:
+            return []
+        fields.append(field)
+        definition = field.type.non_null.name
+    return fields
+
+
 class _Resolver:
     """Resolves the entries about one schema's kinds of updates.
 
@@ -116,15 +128,7 @@ class _Resolver:
             yield "new", {self._attribute(own, wire): value for wire, value in entry["new"].items()}
 
     def _find(self, definition: str, path: str) -> list[Field]:
-        """Return the fields on a path of properties; none if the schema lacks one of them."""
-        fields: list[Field] = []
-        for step in path.split("."):
-            field = fields_by_wire(self._schema, definition).get(step)
-            if field is None:
-                return []
-            fields.append(field)
-            definition = field.type.non_null.name
-        return fields
+        return find_fields(self._schema, definition, path)
 
     def _attribute(self, definition: str, path: str) -> str:
         return ".".join(field.name for field in self._find(definition, path))

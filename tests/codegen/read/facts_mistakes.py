@@ -9,7 +9,7 @@ CLOSE = 'capability = "agentCapabilities.close", ends'
 BY = 'by = "session/cancel"'
 OFFERED = '{ offered = "a prompt is running" }'
 UNLOCKED = "agent/session~1close: Expected either `offered`, or `baseline` or `capability`"
-NOTE, OTHER = '"note" = { changes', '"other" = { changes = "note", id = "noteId", appends = "lines" }'
+NOTE, OTHER = '"note" = { changes', '"other" = { changes = "note", id = "noteId", appends = "line", to = "lines" }'
 UPDATES = "methods.toml [v1.updates] "
 NEW, CLOSED = "methods.toml [v1.agent] 'session/new': ", "methods.toml [v1.agent] 'session/close': "
 PROPERTIES, SCHEMA = "methods.toml [v1.properties]: ", "v1/schema.json#/$defs/"
@@ -79,13 +79,13 @@ FORM = {
         "updates/other: `id` doesn't belong to `adds_to`",
     ),
     "a place for nothing that is appended": (
-        'appends = "lines"',
-        'to = "lines"',
+        'appends = "line", ',
+        "",
         "updates/other: `to` says where something is appended, but `appends` is missing",
     ),
     "an update that appends and replaces": (
-        'appends = "lines"',
-        'appends = "lines", null = "keeps"',
+        'appends = "line"',
+        'appends = "line", null = "keeps"',
         "updates/other: `null` doesn't belong to `appends`",
     ),
     "a speaker that doesn't exist": (
@@ -98,6 +98,17 @@ FORM = {
         'null = "stays"',
         "updates/note/null: Input should be 'clears' or 'keeps', found 'stays'",
     ),
+    "a thing with the name of a role": (
+        OTHER,
+        '"other" = { changes = "user", id = "noteId" }',
+        "updates/other: `changes` is 'user', which stands for messages",
+    ),
+    "a value without a Python name": (
+        OTHER,
+        '"other" = { sets = { "a b" = "*" } }',
+        "updates/other: 'a b' is not a Python name",
+    ),
+    "a list without a Python name": (OTHER, '"other" = { adds_to = "1" }', "updates/other: '1' is not a Python name"),
     "an unknown side": ("[v1.protocol]", "[v1.server]", "server: There is no such key"),
     "nothing that unlocks the method": (CLOSE, "ends", UNLOCKED),
     "both offered and a capability": (CLOSE, 'offered = "a", baseline = true, ends', UNLOCKED),
@@ -302,14 +313,14 @@ MISTAKES: dict[str, tuple[str, str, str, str]] = {
         "`id` names 'note', but there is no such property in v1/schema.json.",
     ),
     "something appended that an update doesn't have": (
-        'appends = "lines"',
         'appends = "line"',
+        'appends = "row"',
         f"{UPDATES}'other': ",
-        "`appends` names 'line'",
+        "`appends` names 'row'",
     ),
     "appended to what the thing doesn't have": (
-        'appends = "lines"',
-        'appends = "lines", to = "noteId.content"',
+        'to = "lines"',
+        'to = "noteId.content"',
         f"{UPDATES}'other': ",
         "`to` names 'noteId.content'",
     ),
@@ -339,7 +350,7 @@ MISTAKES: dict[str, tuple[str, str, str, str]] = {
     ),
     "two kinds with a new thing": (
         OTHER,
-        '"other" = { changes = "note", id = "noteId", new = { lines = [] } }',
+        '"other" = { changes = "note", id = "noteId", new = { line = "" } }',
         f"{UPDATES}'note': ",
         "Another kind has `new` for 'note', too.",
     ),
@@ -348,6 +359,60 @@ MISTAKES: dict[str, tuple[str, str, str, str]] = {
         "new = { lines = [1] }",
         f"{UPDATES}'note': ",
         "`new` has an invalid value for 'lines', [1].",
+    ),
+    "an id that may be missing": (
+        OTHER,
+        '"other" = { removes = "note", id = "block.noteId" }',
+        f"{UPDATES}'other': ",
+        "`id` names 'block.noteId', which may be missing or null.",
+    ),
+    "an id that is not a text": (
+        OTHER,
+        '"other" = { says = "agent", id = "noteNumber", appends = "block" }',
+        f"{UPDATES}'other': ",
+        "`id` names 'noteNumber', which is not a text.",
+    ),
+    "a text that is appended to a message": (
+        OTHER,
+        '"other" = { says = "agent", id = "noteId", appends = "line" }',
+        f"{UPDATES}'other': ",
+        "`appends` names 'line', which is not a block of content.",
+    ),
+    "a block that is appended to a list of texts": (
+        'appends = "line"',
+        'appends = "block"',
+        f"{UPDATES}'other': ",
+        "'block' can't be appended to 'lines': that is not a list of it, nor are both base64.",
+    ),
+    "a text that is appended to a text": (
+        'to = "lines"',
+        'to = "noteId"',
+        f"{UPDATES}'other': ",
+        "'line' can't be appended to 'noteId'",
+    ),
+    "a new thing with an id": (
+        "new = { lines",
+        'new = { noteId = "1", lines',
+        f"{UPDATES}'note': ",
+        "`new` names 'noteId', which each update has anyway.",
+    ),
+    "a new thing with a tag": (
+        "new = { lines",
+        'new = { kind = "note", lines',
+        f"{UPDATES}'note': ",
+        "`new` names 'kind', which each update has anyway.",
+    ),
+    "a new thing without a required property": (
+        ", new = { lines = [] }",
+        "",
+        f"{UPDATES}'note': ",
+        "`new` needs a value for 'lines', which is required.",
+    ),
+    "two kinds that set a value": (
+        FACTS[FACTS.index('"note" = {') :],
+        '"note" = { sets = { a = "*" } }\n"other" = { sets = { a = "line" } }',
+        f"{UPDATES}'other': ",
+        "`sets` has 'a', which 'note' sets, too.",
     ),
     "capabilities that no message has": (
         'agent_capabilities = "agentCapabilities"',

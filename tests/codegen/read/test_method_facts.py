@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import re
 from pathlib import Path
@@ -15,7 +16,7 @@ from codegen.pinned.pins import sha256
 from codegen.pinned.profiles import PLACES_OF
 from codegen.regen import regenerate
 from tests.codegen.read.facts_mistakes import MISTAKES, OTHER
-from tests.support.codegen.build import Schema, tree, write_schema
+from tests.support.codegen.build import Schema, tagged, tree, write_schema
 from tests.support.codegen.facts_base import FACTS, SCHEMA
 from tests.support.codegen.pinning import FILE, pin
 
@@ -64,7 +65,7 @@ def test_a_mistake_in_the_facts_is_reported(folder: Path, old: str, new: str, pl
 
 def test_a_fact_about_a_property_that_a_release_lacks_is_dropped(folder: Path) -> None:
     facts = FACTS.replace('ends = "sessionId"', 'ends = "later"').replace("NewRequest.cwd", "NewRequest.later")
-    (folder / "methods.toml").write_text(facts.replace('appends = "lines"', 'appends = "later"'), "utf-8")
+    (folder / "methods.toml").write_text(facts.replace('appends = "line"', 'appends = "later"'), "utf-8")
     regenerate(folder / "schema", folder / "out", pinned=False)
     text = (folder / "out/acp_bindings/v1/methods.py").read_text("utf-8")
     assert "later" not in text
@@ -100,14 +101,32 @@ def test_the_table_of_updates_has_what_the_file_says_in_the_words_of_the_models(
             model="UpdateNote",
             new={"lines": []},
         ),
-        "other": Changes("note", id="note_id", appends="lines", to="lines"),
+        "other": Changes("note", id="note_id", appends="line", to="lines"),
     }
+
+
+def test_kinds_that_append_to_different_properties_of_a_thing_are_reported(folder: Path) -> None:
+    schema: Schema = copy.deepcopy(SCHEMA)
+    schema["$defs"]["Update"]["anyOf"].append(tagged("kind", "third", "Line"))
+    schema["$defs"]["Note"]["properties"]["rows"] = schema["$defs"]["Note"]["properties"]["lines"]
+    pin(write_schema(folder / "schema", schema, FILE))
+    third = '"third" = { changes = "note", id = "noteId", appends = "line", to = "rows" }'
+    with pytest.raises(SchemaError, match="'other': It appends to 'lines', but another kind to 'rows'"):
+        generate(folder, f"{FACTS}{third}\n")
+
+
+def test_updates_in_another_property_are_reported(folder: Path) -> None:
+    text = (folder / "schema/v1/schema.json").read_text("utf-8").replace('"update"', '"event"')
+    (folder / "schema/v1/schema.json").write_text(text, "utf-8")
+    pin(folder / "schema")
+    with pytest.raises(SchemaError, match="session/update has no union of updates in its property 'update' in v1/"):
+        generate(folder, FACTS.replace("update.note", "event.note"))
 
 
 @pytest.mark.parametrize(
     ("entry", "effect"),
     [
-        ('says = "agent", id = "noteId", appends = "lines"', Says("agent", "note_id", "lines")),
+        ('says = "agent", id = "noteId", appends = "block"', Says("agent", "note_id", "block")),
         ('removes = "note", id = "noteId"', Removes("note", "note_id")),
         ('sets = { all = "*", address = "noteId" }, null = "keeps"', Sets({"all": "", "address": "note_id"}, "keeps")),
         ('adds_to = "notes"', AddsTo("notes")),

@@ -89,6 +89,23 @@ def test_a_new_kind_of_update_gets_an_empty_entry_that_is_left_to_confirm(reposi
     assert "codegen/methods.toml [v1.updates] has no entry for the update 'note'. Say what it does." in done.err
 
 
+@pytest.mark.slow
+@pytest.mark.xdist_group("upgrade command")
+def test_the_entry_of_a_removed_kind_of_update_is_left_to_remove(repository: Repository) -> None:
+    def schema(*kinds: str) -> Schema:
+        update = {"anyOf": [tagged("kind", kind, "Text") for kind in kinds]}
+        params = part_of("session/update", "client", model(["update"], update=ref("Update")))
+        return changed(**INITIALIZE, Update=update, SessionNotification=params)
+
+    repository.upgrade("1.1.0", schema("note", "other"))
+    repository.commit()
+    out = repository.upgrade("1.2.0", schema("other"))
+    assert 'codegen/methods.toml, [v1.updates] "note"' in out.partition("which have no effect:")[2]
+    done = repository.copy.run("regen")
+    assert done.code == 2
+    assert "'note': There is no such update in session/update of any pinned schema of v1. Correct or remove" in done.err
+
+
 def test_what_is_proposed_for_todays_methods_is_what_people_decided() -> None:
     """Where a capability is proposed, with the exceptions that the schema doesn't tell."""
     other: set[str] = set()

@@ -56,7 +56,7 @@ unknown_info = { name = "unknown" }
 
 [v1.updates]
 "note" = { changes = "note", id = "noteId", null = "clears", new = { lines = [] } }
-"other" = { changes = "note", id = "noteId", appends = "lines" }
+"other" = { changes = "note", id = "noteId", appends = "line", to = "lines" }
 """  # noqa: E501 - TOML can't break an inline table
 )
 ID = model(["sessionId"], sessionId=STRING)
@@ -79,7 +79,10 @@ SCHEMA: Schema = acp_schema(
         **request("session/close", "Close", ID),
         "CancelNotification": part_of("session/cancel", "agent", ID),
         "Note": model(["noteId", "lines"], noteId=STRING, lines={"type": "array", "items": STRING}),
-        "Update": {"anyOf": [tagged("kind", "note", "Note"), tagged("kind", "other", "Note")]},
+        "Line": model(
+            ["noteId", "line"], noteId=STRING, line=STRING, block=ref("Note"), noteNumber={"type": "integer"}
+        ),
+        "Update": {"anyOf": [tagged("kind", "note", "Note"), tagged("kind", "other", "Line")]},
         "SessionNotification": part_of(
             "session/update", "client", model(["update", "text"], update=ref("Update"), text=STRING)
         ),
