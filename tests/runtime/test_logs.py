@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from acp_bindings.v1 import PromptRequest, PromptResponse, SessionNotification
-from acp_runtime import ConnectionClosed, InvalidResponse, RequestError
+from acp_runtime import ConnectionClosed, InvalidResponse, Options, RequestError
+from acp_runtime.connection.on_frame import frame_observer
 from acp_runtime.escaping import printable
 from acp_runtime.logs import ThrottledLogger
 from tests.support.runtime.odd_json import DAMAGE, message
@@ -165,3 +166,13 @@ async def test_a_handler_that_the_end_of_the_connection_stops_is_logged_once_and
     (record,) = caplog.records
     assert "The handler of session/update was stopped by the end of a connection" in record.getMessage()
     assert (record.levelname, record.exc_info) == ("WARNING", None)
+
+
+def test_ctrl_c_in_on_frame_is_not_logged_but_raised() -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    observe = frame_observer(Options(on_frame=interrupt))
+    assert observe is not None
+    with pytest.raises(KeyboardInterrupt):
+        observe("in", b"{}")

@@ -302,18 +302,30 @@ async def test_rule_4_a_batch_of_more_messages_than_may_wait_is_refused(link: Li
         assert len((await peer.call("_notes"))["result"]) == 20
 
 
-async def test_rule_5_answers_that_are_too_large_for_one_array_come_in_several(link: Link) -> None:
-    class Verbose(Echo):
-        async def ext_request(self, method: str, params: Any) -> Any:
-            return "x" * params if method == "_text" else await super().ext_request(method, params)
+class Verbose(Echo):
+    """An agent that answers `_text` with a text of this length."""
 
-    async with serving_v2(link, Verbose, max_message_bytes=1000) as peer:
+    async def ext_request(self, method: str, params: Any) -> Any:
+        return "x" * params if method == "_text" else await super().ext_request(method, params)
+
+
+@pytest.mark.parametrize(("limit", "entries"), [(999, [2, 2, 1]), (998, [1, 1, 1, 1, 1])])
+async def test_rule_5_answers_that_are_too_large_for_one_array_come_in_several(
+    link: Link, limit: int, entries: list[int]
+) -> None:
+    async with serving_v2(link, Verbose, max_message_bytes=limit) as peer:
         length = 498 - len(b'{"jsonrpc":"2.0","id":1,"result":""}')
         await peer.send(batch(*[request(id, "_text", length) for id in range(5)]))
-        lines = [await peer.receive_line() for _ in range(3)]
-        assert [len(json.loads(line)) for line in lines] == [2, 2, 1]
-        assert len(lines[0]) == 999
+        lines = [await peer.receive_line() for _ in entries]
+        assert [len(json.loads(line)) for line in lines] == entries
+        assert max(map(len, lines)) == (999 if limit == 999 else 500)
         assert {answer["id"] for line in lines for answer in json.loads(line)} == set(range(5))
+
+
+async def test_rule_5_an_answer_that_is_too_large_for_an_array_comes_in_one_nevertheless(link: Link) -> None:
+    async with serving_v2(link, Verbose, max_message_bytes=1000, guards="warn") as peer:
+        await peer.send(batch(request(1, "_text", 2000)))
+        assert await peer.receive() == [result(1, "x" * 2000)]
 
 
 async def test_rule_18_reading_pauses_between_batches(link: Link) -> None:
@@ -341,6 +353,13 @@ async def test_rule_18_answers_that_wait_for_others_of_their_batch_count_as_a_fl
         assert await peer.until_quiet() == []
         await peer.send(waiting, waiting)
         assert codes((await peer.rest())[0]) == {1: -32800, 2: None}  # the connection has ended
+
+
+async def test_rule_18_answers_of_batches_that_were_sent_count_no_longer(link: Link) -> None:
+    async with serving_v2(link, Echo, high_water_bytes=20_000, flood_factor=1) as peer:
+        for _ in range(20):
+            await peer.send(batch(request(1), request(2)))
+            assert await peer.receive() == [result(1, None), result(2, None)]
 
 
 async def test_rule_4_version_1_refuses_a_batch(link: Link) -> None:

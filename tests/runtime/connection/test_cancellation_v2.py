@@ -253,3 +253,15 @@ async def test_rule_30_a_client_without_its_optional_notifications_is_not_logged
         await peer.send({"id": request["id"], "result": {"protocolVersion": 2, "info": {"name": "a", "version": "1"}}})
         await call
     assert not [record for record in caplog.records if record.levelname in ("ERROR", "WARNING")]
+
+
+async def test_rule_21_an_update_without_guards_may_lack_what_says_that_a_prompt_was_accepted(link: Link) -> None:
+    class Raw(AgentV2):  # type: ignore[misc]
+        async def ext_request(self, method: str, params: Any) -> Any:
+            await self.client.ext_notification("session/update", params)
+
+    async with serving_v2(link, Raw, guards="off") as peer:
+        for params in ({"sessionId": "s1"}, {"sessionId": "s1", "update": {"sessionUpdate": "user_message"}}):
+            await peer.send({"id": 1, "method": "_say", "params": params})
+            assert (await peer.receive())["params"] == params
+            assert (await peer.receive())["id"] == 1

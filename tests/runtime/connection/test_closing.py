@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -17,8 +18,12 @@ from acp_bindings.v1 import (
     connect_streams,
     serve_streams,
 )
+from acp_bindings.v1.connecting import AGENT_SIDE
 from acp_runtime import Options
+from acp_runtime.connection import Connection, run
+from acp_runtime.transports.memory import MemoryPipe
 from tests.support.runtime.peer import INITIALIZE, Link, PlainAgent, PlainClient, chunk, line, prompt, serving
+from tests.support.runtime.random_peer import iterations
 
 pytestmark = pytest.mark.every_link
 
@@ -118,3 +123,23 @@ async def test_rule_22_a_handler_that_cleans_up_is_cancelled_once(link: Link) ->
         await peer.end()
         assert [message["result"] for message in await peer.rest()] == [{"stopReason": "cancelled"}]
     assert cleaned == ["s1"]
+
+
+async def test_rule_22_cancelling_every_task_once_hurries_the_closing() -> None:
+    class Deaf(PlainAgent):
+        async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
+            while True:
+                with suppress(asyncio.CancelledError):
+                    await asyncio.Event().wait()
+
+    there, back = MemoryPipe(), MemoryPipe()
+    others = asyncio.all_tasks()
+    options = Options(guards="off", eof_grace=600, handler_deadline=600, flush_deadline=600)
+    running = asyncio.create_task(run(Connection(AGENT_SIDE, Deaf, back, there, options)))
+    back.write(line(prompt(1)))
+    await iterations(10)
+    for task in asyncio.all_tasks() - others:
+        task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    assert asyncio.all_tasks() == others

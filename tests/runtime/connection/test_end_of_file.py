@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ from acp_bindings.v1.connecting import CLIENT_SIDE
 from acp_runtime import ConnectionClosed, Options
 from acp_runtime.connection import Connection, run
 from acp_runtime.transports.memory import MemoryPipe
-from tests.support.runtime.peer import Link, PlainClient, calling, line, text_of, update
+from tests.support.runtime.peer import Link, Peer, PlainClient, calling, line, text_of, update
 from tests.support.runtime.random_peer import iterations
 from tests.support.scale import count
 
@@ -76,6 +77,11 @@ async def test_rule_22_updates_are_handled_then_responses_then_pending_calls_fai
 
 
 async def test_rule_22_pending_calls_fail_after_all_updates_were_handled(link: Link) -> None:
+    async def handled_before_the_failure(call: asyncio.Task[Any]) -> list[str]:
+        with pytest.raises(ConnectionClosed):
+            await call
+        return handled.copy()
+
     handled: list[str] = []
     async with calling(link, recording(handled, ten_turns)) as (agent, peer):
         turn = asyncio.create_task(agent.session_prompt(session_id="s", prompt=[]))
@@ -83,10 +89,8 @@ async def test_rule_22_pending_calls_fail_after_all_updates_were_handled(link: L
         await peer.receive()
         await peer.send(b"".join(line(update("s", text)) for text in numbers(100)))
         await peer.end()
-        for call in (turn, ping):
-            with pytest.raises(ConnectionClosed):
-                await call
-            assert handled == numbers(100)
+        before = await asyncio.gather(*map(handled_before_the_failure, (turn, ping)))
+        assert before == [numbers(100)] * 2
 
 
 async def test_rule_22_a_call_in_an_update_handler_fails_at_once(link: Link) -> None:
@@ -104,7 +108,8 @@ async def test_rule_22_a_call_in_an_update_handler_fails_at_once(link: Link) -> 
         assert handled == numbers(100)
 
 
-async def test_rule_22_a_stuck_handler_is_abandoned_and_lost_updates_are_counted(link: Link) -> None:
+@pytest.mark.parametrize("is_answered", [False, True])
+async def test_rule_22_a_stuck_handler_is_abandoned_and_lost_updates_are_counted(link: Link, is_answered: bool) -> None:
     handled: list[str] = []
 
     async def stuck() -> None:
@@ -115,12 +120,66 @@ async def test_rule_22_a_stuck_handler_is_abandoned_and_lost_updates_are_counted
     async with calling(link, client, handler_deadline=0.05, eof_grace=0.05) as (agent, peer):
         turn = asyncio.create_task(agent.session_prompt(session_id="s", prompt=[]))
         id = (await peer.receive())["id"]
-        answer = line({"id": id, "result": {"stopReason": "end_turn"}})
+        answer = line({"id": id, "result": {"stopReason": "end_turn"}}) if is_answered else b""
         await peer.send(b"".join(line(update("s", text)) for text in numbers(10)) + answer)
         await peer.end()
         with pytest.raises(ConnectionClosed, match=r"\b7 received notifications of session 's'"):
             await turn
         assert handled == numbers(3)
+
+
+async def test_rule_22_updates_of_a_session_that_is_not_created_any_more_are_handled(link: Link) -> None:
+    handled: list[str] = []
+    async with calling(link, recording(handled, ten_turns)) as (agent, peer):
+        creation = asyncio.ensure_future(agent.session_new(cwd="/", mcp_servers=[]))
+        await peer.receive()
+        await peer.send(*(update("new", text) for text in numbers(3)))
+        await peer.end()
+        with pytest.raises(ConnectionClosed):
+            await creation
+        await agent.wait_closed()
+        assert handled == numbers(3)
+
+
+async def test_rule_22_a_handler_that_waits_for_a_call_made_elsewhere_learns_of_the_end(link: Link) -> None:
+    class Waiting(PlainClient):
+        async def session_update(self, notification: SessionNotification, /) -> None:
+            with pytest.raises(ConnectionClosed):
+                await call
+            ended.append(text_of(notification))
+
+    ended: list[str] = []
+    async with calling(link, Waiting, handler_deadline=0.02, eof_grace=0.05) as (agent, peer):
+        call = asyncio.ensure_future(agent.ext_request("_ping"))
+        await peer.receive()
+        await peer.send(update("s", "x"))
+        await peer.end()
+        await agent.wait_closed()
+        assert ended == ["x"]
+
+
+@pytest.mark.parametrize("is_open", [False, True])
+async def test_rule_22_after_the_end_of_file_notifications_are_sent_if_the_connection_was_open(
+    link: Link, is_open: bool
+) -> None:
+    class Cancelling(PlainClient):
+        async def ext_notification(self, method: str, params: Any) -> None:
+            with pytest.raises(ConnectionClosed):
+                await self.agent.ext_request("_ping")
+            with nullcontext() if is_open else pytest.raises(ConnectionClosed):
+                await self.agent.session_cancel(session_id="s")
+            ended.append(method)
+
+    ended: list[str] = []
+    async with calling(link, Cancelling, ready=is_open) as (agent, peer):
+        await peer.send({"method": "_note"})
+        await peer.end()
+        await agent.wait_closed()
+        sent = [message["method"] for message in await peer.rest()]
+        assert ended == ["_note"]
+        assert sent == ["_ping", *(["session/cancel"] if is_open else [])]
+        with pytest.raises(ConnectionClosed):
+            await agent.session_cancel(session_id="lost")
 
 
 @pytest.mark.parametrize("marks", [1, 2, 5, 4096])
@@ -239,6 +298,41 @@ async def test_rule_22_what_a_peer_sent_before_it_stopped_reading_is_handled() -
     await back.close()
     assert (await running).reason == "The peer closed the connection."
     assert [text_of(notification) for notification in connection.remote.handler.updates] == ["last"]
+
+
+async def test_rule_22_this_side_may_end_the_connection_while_the_last_messages_are_handled() -> None:
+    class Stuck(PlainClient):
+        async def session_update(self, notification: SessionNotification, /) -> None:
+            await asyncio.Event().wait()
+
+    there, back = MemoryPipe(), MemoryPipe()
+    options = Options(guards="off", handler_deadline=600, eof_grace=0)
+    connection = Connection(CLIENT_SIDE, Stuck, back, there, options)
+    running = asyncio.create_task(run(connection))
+    back.write(line(update("s", "last")))
+    await back.close()
+    await ten_turns()
+    connection.stop()
+    assert (await running).reason == "The peer closed the connection."
+
+
+async def test_rule_22_the_end_of_this_side_cancels_only_its_turns() -> None:
+    there, back = MemoryPipe(), MemoryPipe()
+    connection = Connection(CLIENT_SIDE, PlainClient, back, there, Options(guards="off"))
+    running, peer = asyncio.create_task(run(connection)), Peer(there, back)
+    agent = connection.remote
+    calls = [
+        asyncio.ensure_future(agent.session_prompt(session_id="s", prompt=[])),
+        asyncio.ensure_future(agent.session_set_mode(session_id="s", mode_id="m")),
+        asyncio.ensure_future(agent.ext_request("_ping")),
+    ]
+    sent = [(await peer.receive())["method"] for _ in calls]
+    assert sent == ["session/prompt", "session/set_mode", "_ping"]
+    connection.stop()
+    await running
+    assert [message["method"] for message in await peer.rest()] == ["session/cancel", "$/cancel_request"]
+    errors = await asyncio.gather(*calls, return_exceptions=True)
+    assert [type(error) for error in errors] == [ConnectionClosed] * 3
 
 
 async def test_rule_22_a_notification_after_a_failed_write_raises() -> None:

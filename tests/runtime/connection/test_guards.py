@@ -27,7 +27,7 @@ from acp_bindings.v1 import (
     RemoteClient,
     TextResourceContents,
 )
-from acp_runtime import CapabilityError, GuardError, NotInitialized, RelativePath, ResourceNotFound
+from acp_runtime import CapabilityError, GuardError, InternalError, NotInitialized, RelativePath, ResourceNotFound
 from tests.support.runtime.peer import INITIALIZE, Link, Peer, PlainAgent, calling, prompt, serving, update
 from tests.support.runtime.v2_peer import calling_v2
 
@@ -300,6 +300,15 @@ async def test_rule_29_closing_or_deleting_a_session_that_is_gone_succeeds(link:
             task = asyncio.ensure_future(call)
             await peer.send({"id": (await peer.receive())["id"], **answer})
             assert json.loads((await task).model_dump_json()) == {}  # type: ignore[attr-defined]
+
+
+async def test_rule_29_closing_or_deleting_a_session_may_fail_otherwise(link: Link) -> None:
+    async with calling(link, capabilities=ADVERTISED) as (agent, peer):
+        for call in (agent.session_close(session_id="s"), agent.session_delete(session_id="s")):
+            task = asyncio.ensure_future(call)
+            await peer.send({"id": (await peer.receive())["id"], "error": {"code": -32603, "message": "busy"}})
+            with pytest.raises(InternalError, match="busy"):
+                await task
 
 
 async def test_rule_29_closing_or_deleting_a_session_that_is_gone_succeeds_in_version_2(link: Link) -> None:

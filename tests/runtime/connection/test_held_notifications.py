@@ -112,6 +112,19 @@ async def test_rule_17_updates_of_other_sessions_and_requests_are_not_held(link:
         assert await sent(peer, 2) == ["n", "new held"]
 
 
+async def test_rule_17_updates_of_a_session_that_has_created_a_terminal_are_not_held(link: Link) -> None:
+    async def create(self: Creating, request: NewSessionRequest) -> str:
+        await self.client.terminal_create(session_id="known", command="make")
+        await self.say("known", "1")
+        return "new"
+
+    async with serving(link, agent(create), guards="off") as peer:
+        await peer.call("session/prompt", prompt(1, "known")["params"])
+        await peer.send(CREATE)
+        await peer.send({"id": (await peer.receive())["id"], "result": {"terminalId": "t"}})
+        assert await sent(peer, 2) == ["known 1", "n"]
+
+
 @pytest.mark.parametrize("session", ["s1", "s" * 10_000], ids=["a short id", "a long id"])
 async def test_rule_17_updates_of_a_recently_used_session_are_not_held(session: str) -> None:
     async def create(self: Creating, request: NewSessionRequest) -> str:

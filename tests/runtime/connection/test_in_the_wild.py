@@ -69,6 +69,23 @@ async def test_a_peer_that_echoes_is_named_as_one(link: Link, end: bytes) -> Non
         assert await peer.rest() == []
 
 
+async def test_nothing_more_is_sent_to_a_peer_that_echoes(link: Link) -> None:
+    async with calling(link) as (agent, peer):
+        call = asyncio.ensure_future(agent.session_prompt(session_id="s1", prompt=[]))
+        await peer.send(await peer.receive_line() + b"\n")
+        with pytest.raises(ConnectionClosed, match="own messages back"):
+            await call
+        assert await peer.rest() == []
+
+
+async def test_invalid_messages_of_an_agent_are_no_banner_and_are_all_answered(link: Link) -> None:
+    async with calling(link, ready=False) as (_, peer):
+        for message in (b"5\n", b"6\n", {"id": 7, "method": 1}, {"id": 8, "method": 2}):
+            await peer.send(message)
+            answer = await peer.receive()
+            assert answer["error"]["code"] == -32600
+
+
 @pytest.mark.parametrize("change", [{"id": "0"}, {"id": 1}, {"method": "initialized"}, {"params": {}}, {"extra": 1}])
 async def test_a_request_unlike_a_pending_call_is_no_echo(link: Link, change: Any) -> None:
     async with calling(link, ready=False) as (agent, peer):

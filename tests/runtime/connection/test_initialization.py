@@ -9,6 +9,7 @@ import pytest
 
 from acp_bindings.v1 import (
     CancelNotification,
+    CancelRequestNotification,
     InitializeRequest,
     InitializeResponse,
     NewSessionRequest,
@@ -16,8 +17,12 @@ from acp_bindings.v1 import (
     PromptRequest,
     PromptResponse,
 )
-from acp_runtime import ConnectionClosed, RequestError
+from acp_bindings.v1.connecting import AGENT_SIDE
+from acp_runtime import ConnectionClosed, Options, RequestError
+from acp_runtime.connection import Connection, run
+from acp_runtime.transports.memory import MemoryPipe
 from tests.support.runtime.peer import INITIALIZE, Link, Peer, PlainAgent, calling, prompt, serving, update
+from tests.support.runtime.random_peer import iterations
 
 NEW: dict[str, Any] = {"cwd": "/", "mcpServers": []}
 BEGIN: dict[str, Any] = {"id": "i", "method": "initialize", "params": INITIALIZE}
@@ -192,6 +197,8 @@ async def test_rule_25_reading_pauses_for_early_requests_and_resumes_after_initi
     async with serving(link, factory, ready=False, high_water_messages=limit, on_frame=count) as peer:
         sent = asyncio.create_task(peer.send(BEGIN, *(prompt(n) for n in range(200))))
         await early.wait()
+        await iterations(50)
+        assert received < 100
         agents[0].gate.set()
         answers = _codes(await _answers(peer, 201))
         await sent
@@ -256,7 +263,59 @@ async def test_rule_25_calls_before_initialize_on_a_closed_connection_raise_conn
 
 async def test_rule_25_requests_that_wait_for_initialize_are_answered_when_the_client_leaves(link: Link) -> None:
     async with serving(link, Gated, ready=False, eof_grace=0.02) as peer:
-        await peer.send(BEGIN, CREATE)
+        await peer.send(BEGIN, CREATE, CANCEL)
         await peer.end()
         answers = {message["id"]: message["error"]["code"] for message in await peer.rest()}
     assert answers == {"i": -32800, "n": -32800}
+
+
+async def test_rule_25_requests_that_wait_for_initialize_are_answered_when_the_agent_ends_the_connection() -> None:
+    there, back = MemoryPipe(), MemoryPipe()
+    connection = Connection(AGENT_SIDE, Gated, back, there, Options(eof_grace=0))
+    running, peer = asyncio.create_task(run(connection)), Peer(there, back)
+    await peer.send(BEGIN, CREATE)
+    await iterations(10)
+    connection.stop()
+    await running
+    assert _codes({message["id"]: message for message in await peer.rest()}) == {"i": -32800, "n": -32800}
+
+
+async def test_rule_25_a_connection_is_open_although_another_initialize_is_not_answered(link: Link) -> None:
+    class Slow(PlainAgent):
+        async def initialize(self, request: InitializeRequest, /) -> InitializeResponse:
+            if request.client_info is None:
+                await may_end.wait()
+            return await super().initialize(request)
+
+    may_end = asyncio.Event()
+    quick = {"params": {**INITIALIZE, "clientInfo": {"name": "c", "version": "1"}}}
+    async with serving(link, Slow, ready=False) as peer:
+        await peer.send({**BEGIN, "id": "slow"}, {**BEGIN, **quick}, CREATE)
+        assert _codes(await _answers(peer, 2)) == {"i": None, "n": None}
+        await peer.send(prompt("p"))
+        assert (await peer.receive())["id"] == "p"
+        may_end.set()
+        assert (await peer.receive())["id"] == "slow"
+
+
+async def test_rule_18_messages_that_have_waited_for_initialize_count_no_longer(link: Link) -> None:
+    async with serving(link, Gated, ready=False, high_water_bytes=100_000, flood_factor=1) as peer:
+        await peer.send(BEGIN, prompt(1, text="x" * 60_000), {"id": "go", "method": "_go"})
+        assert _codes(await _answers(peer, 3)) == {"i": None, 1: None, "go": None}
+        await peer.send(prompt(2, text="x" * 60_000))
+        assert "result" in await peer.receive()
+        assert await peer.until_quiet() == []
+
+
+async def test_rule_25_a_cancellation_by_id_that_comes_early_is_handled_once(link: Link) -> None:
+    class Noting(Gated):
+        async def cancel_request(self, notification: CancelRequestNotification, /) -> None:
+            noted.append(notification.request_id)
+
+    noted: list[Any] = []
+    async with serving(link, Noting, ready=False) as peer:
+        by_id = {"method": "$/cancel_request", "params": {"requestId": "p"}}
+        await peer.send(BEGIN, prompt("p"), by_id, {"id": "go", "method": "_go"})
+        assert _codes(await _answers(peer, 3)) == {"i": None, "p": -32800, "go": None}
+        assert await peer.until_quiet() == []
+        assert noted == ["p"]

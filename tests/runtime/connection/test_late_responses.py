@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import weakref
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import Any
 
 import pytest
 
-from acp_bindings.v1 import PromptResponse, RemoteAgent, RequestPermissionRequest, RequestPermissionResponse
+from acp_bindings.v1 import (
+    PromptRequest,
+    PromptResponse,
+    RemoteAgent,
+    RequestPermissionRequest,
+    RequestPermissionResponse,
+    SessionNotification,
+)
 from acp_runtime import ConnectionClosed
-from tests.support.runtime.peer import LINKS, Link, Peer, PlainClient, calling
+from tests.support.runtime.peer import LINKS, Link, Peer, PlainClient, calling, update
 from tests.support.runtime.random_peer import iterations
 
 DONE: dict[str, Any] = {"stopReason": "end_turn"}
@@ -208,6 +218,65 @@ async def test_rule_21_permission_requests_after_session_cancel_are_answered_can
         assert Thinking.asked == 1
 
 
+@pytest.mark.parametrize("is_answered", [False, True])
+async def test_rule_19_permission_requests_of_the_next_turn_are_handled(link: Link, is_answered: bool) -> None:
+    async with calling(link, late_answer_deadline=10 if is_answered else 0.01) as (agent, peer):
+        id = await cancelled_turn(agent, peer)
+        if is_answered:
+            await peer.send({"id": id, "result": DONE})
+        task = turn(agent)
+        sent = await peer.receive()
+        await peer.send(ask("next"))
+        assert (await peer.receive())["result"] == {"outcome": {"outcome": "selected", "optionId": "yes"}}
+        await peer.send({"id": sent["id"], "result": DONE})
+        await task
+
+
+async def test_rule_19_a_call_that_is_cancelled_when_its_response_is_here_sends_nothing(link: Link) -> None:
+    class Slow(PlainClient):
+        async def session_update(self, notification: SessionNotification, /) -> None:
+            await may_end.wait()
+
+    may_end = asyncio.Event()
+    async with calling(link, Slow) as (agent, peer):
+        task = turn(agent)
+        id = (await peer.receive())["id"]
+        await peer.send(update("s1", "x"), {"id": id, "result": DONE})
+        assert await peer.until_quiet() == []
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert await peer.until_quiet() == []
+        may_end.set()
+
+
+async def test_rule_19_a_call_whose_coroutine_is_closed_ends(link: Link) -> None:
+    async with calling(link) as (agent, peer):
+        call: Any = agent.session_new(cwd="/", mcp_servers=[])
+        call.send(None)
+        call.close()
+        assert (await peer.receive())["method"] == "session/new"
+
+
+async def test_rule_19_a_cancelled_call_keeps_neither_its_params_nor_the_message_that_was_handled(link: Link) -> None:
+    class Impatient(PlainClient):
+        async def session_update(self, notification: SessionNotification, /) -> None:
+            request = PromptRequest(session_id="other", prompt=[])
+            kept.extend([weakref.ref(notification), weakref.ref(request)])
+            with suppress(TimeoutError):
+                async with asyncio.timeout(0):
+                    await self.agent.request(request)
+
+    kept = list[weakref.ref[Any]]()
+    async with calling(link, Impatient) as (_, peer):
+        await peer.send(update("s1", "x"))
+        methods = [(await peer.receive())["method"] for _ in range(3)]
+        assert methods == ["session/prompt", "session/cancel", "$/cancel_request"]
+        await peer.until_quiet()
+        gc.collect()
+        assert [ref() for ref in kept] == [None, None]
+
+
 async def test_rule_19_ten_thousand_cancelled_calls_are_remembered(caplog: pytest.LogCaptureFixture) -> None:
     async with calling(LINKS["memory"]) as (agent, peer):
         calls = [asyncio.create_task(agent.ext_request("_ping")) for _ in range(10_001)]
@@ -228,6 +297,10 @@ async def test_rule_19_a_proxy_knows_whether_it_has_cancelled_the_newest_turn(li
         first = await cancelled_turn(agent, peer)
         assert agent.has_cancelled_turn("s1")
         assert not agent.has_cancelled_turn("s2")
+        mode = asyncio.ensure_future(agent.session_set_mode(session_id="s1", mode_id="m"))
+        await peer.send({"id": (await peer.receive())["id"], "result": {}})
+        await mode
+        assert agent.has_cancelled_turn("s1")
         await peer.send({"id": first, "result": {"stopReason": "cancelled"}})
         newest = turn(agent)
         request = await peer.receive()

@@ -131,10 +131,13 @@ async def test_rule_16_requests_without_a_session_do_not_wait(link: Link) -> Non
         async def session_update(self, notification: SessionNotification, /) -> None:
             await gate.wait()
 
+        async def ext_notification(self, method: str, params: Any) -> None:
+            await gate.wait()
+
     async with calling(link, Blocking) as (agent, peer):
         call = asyncio.create_task(agent.ext_request("_ping"))
         id = (await peer.receive())["id"]
-        await peer.send(update("s", "1"), {"id": id, "result": "pong"})
+        await peer.send(update("s", "1"), {"method": "_note"}, {"id": id, "result": "pong"})
         assert await call == "pong"
         gate.set()
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from acp_bindings.v1 import ContentBlockText, NewSessionRequest, NewSessionResponse, PromptRequest, PromptResponse
@@ -42,6 +44,18 @@ async def test_rule_5_a_request_that_is_too_large_is_not_sent(link: Link) -> Non
                 await call
         await agent.ext_notification("_echo", "x")
         assert (await peer.receive())["params"] == "x"
+
+
+async def test_rule_5_a_request_that_is_just_small_enough_is_sent(link: Link) -> None:
+    async with calling(link, max_message_bytes=LIMIT) as (agent, peer):
+        rest = len('{"jsonrpc":"2.0","id":1,"method":"_echo","params":""}')
+        call = asyncio.ensure_future(agent.ext_request("_echo", "x" * (LIMIT - rest)))
+        line = await peer.receive_line()
+        assert len(line) == LIMIT
+        await peer.send({"id": 1, "result": None})
+        await call
+        with pytest.raises(OversizedMessage):
+            await agent.ext_request("_echo", "x" * (LIMIT - rest + 1))
 
 
 async def test_rule_5_a_result_that_is_too_large_is_answered_with_an_error(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from contextvars import copy_context
+from logging import getLogger
 from typing import Any
 
 import pytest
@@ -10,13 +12,14 @@ import pytest
 from acp_bindings.v1.connecting import AGENT_SIDE
 from acp_runtime import ConnectionClosed, GuardError, Options
 from acp_runtime.connection.ids import RecentIds
-from acp_runtime.connection.in_flight import InFlightNotification, Tasks
+from acp_runtime.connection.in_flight import InFlightNotification, Tasks, begin_wait_for_peer, current
 from acp_runtime.connection.lifecycle import Lifecycle
 from acp_runtime.connection.limits import Limits
 from acp_runtime.connection.request import InFlightRequest, Requests
 from acp_runtime.connection.session import Outcome, Sessions
 from acp_runtime.connection.state import ProtocolState
 from acp_runtime.connection.writer import Writer
+from acp_runtime.logs import ThrottledLogger
 from acp_runtime.transports.memory import MemoryPipe
 from tests.support.runtime.peer import PlainAgent
 
@@ -121,3 +124,70 @@ async def test_an_error_of_a_task_is_reported_to_the_event_loop() -> None:
 
     Tasks().create(fail())
     assert repr(await reported) == "LookupError('unexpected')"
+
+
+def _message(limits: Limits) -> InFlightNotification:
+    """Return a message whose handler has begun."""
+    limits.add(10)
+    return InFlightNotification("_note", nothing, None, 10, limits, nothing)  # type: ignore[arg-type]
+
+
+def test_a_handler_that_waits_in_two_tasks_blocks_its_connection_until_both_go_on() -> None:
+    limits = Limits(OPTIONS)
+    message = _message(limits)
+    message.begin_wait()
+    message.begin_wait()
+    message.end_wait()
+    assert limits.blocked == 1
+    message.end_wait()
+    assert limits.blocked == 0
+    message.end()
+    assert limits.blocked == 0
+
+
+def test_a_task_that_a_handler_has_left_behind_does_not_count_as_waiting() -> None:
+    limits = Limits(OPTIONS)
+    message = _message(limits)
+    message.begin_wait()
+    message.begin_wait()
+    message.end()
+    assert limits.blocked == 0
+    message.end_wait()
+    message.end_wait()
+    assert limits.blocked == 0
+
+
+def test_a_handler_that_waits_for_another_peer_does_not_keep_its_own_connection_reading() -> None:
+    limits, others = Limits(OPTIONS), Limits(OPTIONS)
+
+    def run() -> None:
+        current.set(_message(limits))
+        assert begin_wait_for_peer(others) is None
+        assert begin_wait_for_peer(limits) is not None
+
+    copy_context().run(run)
+    assert (limits.blocked, others.blocked) == (1, 0)
+
+
+async def test_a_task_that_has_ended_is_forgotten() -> None:
+    tasks = Tasks()
+    await tasks.start(asyncio.sleep(0), ThrottledLogger(getLogger(__name__)))
+    await asyncio.sleep(0)
+    assert (tasks.running, tasks.started) == ({}, set())
+
+
+def test_the_mark_doubles_when_no_handler_ends_until_the_queue_is_short_again() -> None:
+    limits = Limits(Options(high_water_messages=4))
+    limits.on_room = lambda: None
+
+    def queued_until_reading_pauses() -> int:
+        while not limits.must_pause():
+            limits.add_queued(10)
+        return limits.queued
+
+    assert queued_until_reading_pauses() == 4
+    limits.read_on()
+    assert queued_until_reading_pauses() == 8
+    while limits.queued > 1:
+        limits.begin(10)
+    assert queued_until_reading_pauses() == 4

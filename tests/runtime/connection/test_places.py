@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 
 from acp_bindings import v1, v1_unstable, v2_draft
-from acp_runtime import CapabilityError, GuardError, RelativePath
+from acp_runtime import CapabilityError, GuardError, Model, RelativePath
+from acp_runtime.connection.places import MessagePlaces
+from acp_runtime.stubs.facts import Absolute
 from tests.support.runtime.any_profile import agent_of, client_of, opening
 from tests.support.runtime.peer import Link, Peer, PlainAgent, PlainClient, calling, serving
 from tests.support.runtime.v2_peer import AgentV2, serving_v2
@@ -230,6 +232,29 @@ async def test_rule_27_a_result_with_what_this_client_did_not_advertise_is_logge
         await peer.send({"id": (await peer.receive())["id"], "result": {"sessionId": "s", "configOptions": [option]}})
         assert (await call).config_options == [BOOLEAN]
     assert "The peer broke the protocol with configOptions.boolean in session/new" in caplog.text
+
+
+async def test_rule_28_a_relative_path_in_a_result_is_logged_and_returned(
+    link: Link, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with calling(link, capabilities={"sessionCapabilities": {"list": {}}}) as (agent, peer):
+        call = asyncio.ensure_future(agent.session_list())
+        result = {"sessions": [{"sessionId": "s", "cwd": "relative"}]}
+        await peer.send({"id": (await peer.receive())["id"], "result": result})
+        assert (await call).sessions[0].cwd == "relative"
+    assert "The peer broke the protocol with sessions.cwd in session/list" in caplog.text
+
+
+def test_items_of_arrays_and_maps_are_in_the_place_of_the_field() -> None:
+    class Folders(Model):
+        paths: Any
+
+    fact = Absolute("paths")
+    find = MessagePlaces([fact]).find_violations
+    for paths in (["/", "a"], [["/"], ["a"]], {"x": "/", "y": "a"}, [{"x": ["/", "a"]}], {"x": [{"y": "a"}]}):
+        assert find(Folders.model_construct(paths=paths)) == {fact: "a"}
+    for paths in ([], {}, [["/"], []], {"x": "/", "y": None}, [{"x": ["/"]}]):
+        assert find(Folders.model_construct(paths=paths)) == {}
 
 
 async def test_rule_27_what_this_client_advertises_later_is_no_longer_logged(

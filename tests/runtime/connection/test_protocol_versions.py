@@ -83,3 +83,10 @@ async def test_rule_26_a_version_2_agent_answers_a_higher_version_with_its_own(l
     async with serving(link, agent_of(import_module("acp_bindings.v2_draft")), ready=False, side=V2_AGENT_SIDE) as peer:
         params: dict[str, Any] = {**V2_INITIALIZE, "protocolVersion": 3}
         assert (await peer.call("initialize", params))["result"]["protocolVersion"] == 2
+
+
+async def test_rule_26_only_initialize_agrees_on_a_version(link: Link) -> None:
+    async with calling(link) as (agent, peer):
+        call = asyncio.ensure_future(agent.session_new(cwd="/", mcp_servers=[]))
+        await peer.send({"id": (await peer.receive())["id"], "result": {"sessionId": "s", "protocolVersion": 9}})
+        assert (await call).session_id == "s"

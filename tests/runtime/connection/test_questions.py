@@ -43,7 +43,7 @@ def read(id: Any) -> dict[str, Any]:
 
 
 class Slow(PlainClient):
-    """A client that handles an update only when the gate is open.
+    """A client that handles a notification only when the gate is open.
 
     Attributes:
         log: the texts of the updates that were handled, and the requests that were started.
@@ -57,6 +57,9 @@ class Slow(PlainClient):
     async def session_update(self, notification: SessionNotification, /) -> None:
         await self.gate.wait()
         self.log.append(text_of(notification))
+
+    async def ext_notification(self, method: str, params: Any) -> None:
+        await self.gate.wait()
 
     async def session_request_permission(self, request: RequestPermissionRequest, /) -> RequestPermissionResponse:
         self.log.append("question")
@@ -117,8 +120,8 @@ async def test_rule_15_a_question_of_version_2_waits_for_the_updates_before_it(l
     ids=["no question", "another session", "no session"],
 )
 async def test_rule_15_other_requests_start_at_once(link: Link, request_: dict[str, Any]) -> None:
-    async with connected(link, Slow) as (client, peer):
-        await peer.send(update("s1", "1"), request_)
+    async with connected(link, Slow, handler_deadline=600) as (client, peer):
+        await peer.send(update("s1", "1"), {"method": "_note"}, request_)
         answer = await peer.receive()
         assert (answer["id"], "result" in answer) == ("q", True)
         client.gate.set()
@@ -231,3 +234,42 @@ async def test_rule_22_a_wait_for_updates_that_are_discarded_raises(link: Link) 
         waiting = asyncio.create_task(client.agent.wait_handled("s1"))
     with pytest.raises(ConnectionClosed):
         await waiting
+
+
+async def test_rule_16_a_task_that_a_notification_handler_left_behind_waits_like_any_other(link: Link) -> None:
+    class Leaving(Slow):
+        async def session_update(self, notification: SessionNotification, /) -> None:
+            if text_of(notification) == "1":
+                tasks.append(asyncio.create_task(self.wait()))
+                tasks.append(asyncio.create_task(self.prompt()))
+            else:
+                await super().session_update(notification)
+
+        async def wait(self) -> None:
+            await self.agent.session_set_mode(session_id="s2", mode_id="m")
+            await self.agent.wait_handled("s1")
+            self.log.append("waited")
+
+        async def prompt(self) -> None:
+            await self.agent.session_prompt(session_id="s1", prompt=[])
+            self.log.append("prompted")
+
+    tasks: list[asyncio.Task[None]] = []
+    async with connected(link, Leaving) as (client, peer):
+        await peer.send(update("s1", "1"))
+        sent = {message["method"]: message["id"] for message in [await peer.receive(), await peer.receive()]}
+        await peer.send(update("s1", "2"))
+        await peer.send({"id": sent["session/set_mode"], "result": {}})
+        await peer.send({"id": sent["session/prompt"], "result": {"stopReason": "end_turn"}})
+        assert await peer.until_quiet() == []
+        assert client.log == []
+        client.gate.set()
+        await asyncio.gather(*tasks)
+        assert client.log[0] == "2"
+
+
+async def test_rule_16_another_event_loop_can_not_wait_for_updates(link: Link) -> None:
+    async with connected(link, Slow) as (client, peer):
+        with pytest.raises(RuntimeError, match="another event loop"):
+            await asyncio.to_thread(asyncio.run, client.agent.wait_handled("s1"))
+        assert await peer.until_quiet() == []

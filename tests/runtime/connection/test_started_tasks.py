@@ -114,7 +114,7 @@ async def test_rule_22_a_task_that_ignores_its_cancellation_is_abandoned(
     async with calling(link, handler_deadline=0.05) as (agent, peer):
         agent.start_task(work())
         await peer.until_quiet()
-    assert "A handler did not end when it was cancelled" in caplog.text
+    assert "A handler did not end when it was cancelled, and is abandoned: <Task" in caplog.text
 
 
 async def test_rule_22_a_factory_can_start_tasks(link: Link) -> None:

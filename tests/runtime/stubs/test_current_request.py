@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 from acp_runtime import CurrentRequest, current_request
-from tests.support.runtime.peer import Link, PlainAgent, calling, serving
+from tests.support.runtime.peer import Link, PlainAgent, PlainClient, calling, serving, update
 
 
 async def test_a_handler_and_the_tasks_that_it_starts_see_their_request_until_it_ends(link: Link) -> None:
@@ -81,3 +81,27 @@ async def test_a_pending_call_outside_of_a_handler_has_no_request(link: Link) ->
         assert agent.find_call(id) == ("_a", {"b": 1}, None)
         await peer.send({"id": id, "result": None})
         await call
+
+
+async def test_a_pending_call_is_found_without_a_request_that_has_ended_or_is_a_notification(link: Link) -> None:
+    class Calling(PlainClient):
+        async def session_update(self, notification: Any, /) -> None:
+            await self.agent.ext_request("_in_notification")
+
+        async def session_request_permission(self, request: Any, /) -> Any:
+            left.append(asyncio.create_task(self.agent.ext_request("_left_behind")))
+            return await super().session_request_permission(request)
+
+    left: list[asyncio.Task[Any]] = []
+    async with calling(link, Calling) as (agent, peer):
+        await peer.send(update("s", "x"))
+        asked = await peer.receive()
+        assert agent.find_call(asked["id"]) == ("_in_notification", None, None)
+        await peer.send({"id": asked["id"], "result": None})
+        params = {"sessionId": "s", "toolCall": {"toolCallId": "c"}, "options": []}
+        await peer.send({"id": "q", "method": "session/request_permission", "params": params})
+        messages = [await peer.receive(), await peer.receive()]
+        (asked,) = (message for message in messages if message["id"] != "q")
+        assert agent.find_call(asked["id"]) == ("_left_behind", None, None)
+        await peer.send({"id": asked["id"], "result": None})
+        await asyncio.gather(*left)

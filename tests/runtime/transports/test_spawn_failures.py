@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from acp_bindings.v1 import spawn_agent
-from acp_runtime import processes
+from acp_runtime import ConnectionClosed, processes
 from tests.support.programs import run_program
 from tests.support.runtime.peer import PlainClient
+from tests.support.runtime.processes import script
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform == "win32", reason="files and limits of POSIX")]
 
@@ -162,6 +163,7 @@ import asyncio, os, resource, sys, threading
 from acp_bindings.v1 import spawn_agent
 from acp_runtime import ConnectionClosed, Options
 from tests.support.runtime.peer import PlainClient
+from tests.support.runtime.processes import script
 
 async def spawned():
     async with spawn_agent(PlainClient, "/bin/true") as agent:
@@ -199,3 +201,11 @@ def test_rule_23_running_out_of_descriptors_is_an_error_and_leaves_nothing() -> 
     _, out, err = run_program("-c", FEW_DESCRIPTORS)
     assert set(out.split()) == {b"error", b"0"}, err
     assert b"Traceback" not in err
+
+
+async def test_an_agent_that_prints_and_exits_is_quoted_with_its_exit_code_and_stderr() -> None:
+    code = "import sys; print('usage: agent', flush=True); print('no such option', file=sys.stderr); sys.exit(2)"
+    async with script(code, stderr="capture") as agent:
+        with pytest.raises(ConnectionClosed, match="usage: agent") as caught:
+            await agent.initialize(protocol_version=1)
+    assert (caught.value.exit_code, caught.value.stderr) == (2, "no such option\n")
