@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, Coroutine, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 from uuid import uuid4
 
 from acp_kit.v2.profiles import check_version, class_like
-from acp_runtime import ConnectionClosed, InternalError, InvalidRequest, RequestError
+from acp_runtime import ConnectionClosed, InternalError, InvalidRequest, RemoteError, RequestError
 
 if TYPE_CHECKING:
     from acp_bindings import v2_draft as v2
@@ -99,11 +99,12 @@ class Session:
         """Send an update, and keep it. Does nothing if the session is closed."""
         if self.is_closed:
             return
+        notification = self._make("UpdateSessionNotification", session_id=self.id, update=update)  # refuses a wrong one
         if update.session_update == "state_update":
             self.state = cast("v2.SessionUpdateStateUpdate", update)
         else:
             self.updates.append(update)
-        await self.client.session_update(session_id=self.id, update=update)
+        await self.client.notify(notification)
 
     @asynccontextmanager
     async def asking(self) -> AsyncGenerator[None]:
@@ -149,27 +150,34 @@ class Session:
 
     async def _run(self, message: v2.SessionUpdate, work: Coroutine[Any, Any, Idle | None]) -> None:
         idle: v2.SessionUpdateStateUpdate | None = None
-        with suppress(ConnectionClosed):
+        failure: Exception | None = None
+        try:
             try:
                 await self.send(message)
                 await self.send(self._make("SessionUpdateStateUpdateRunning"))
                 idle = await work
+                if idle is not None and getattr(idle, "state", None) != "idle":
+                    raise TypeError(f"The work of a turn must return an idle state or None, not {idle!r}")
             except asyncio.CancelledError:
                 self._is_cancelled = True
-            except ConnectionClosed:
-                raise
             except Exception as error:
-                if not self._is_cancelled:
-                    _logger.exception("The turn of the session %r failed", self.id)
-                    idle = self._failed(error)
+                failure = error
             finally:
                 self._is_working = False
             if self._is_cancelled:
                 idle = self._make("SessionUpdateStateUpdateIdleCancelled")
+            elif failure is not None:
+                idle = self._failed(failure)
             await self.send(idle or self._make("SessionUpdateStateUpdateIdleEndTurn"))
+        except ConnectionClosed:  # the client has left, which may be why the work failed
+            failure = None if isinstance(failure, ConnectionClosed) else failure
+        finally:
+            if failure is not None and not self._is_cancelled:
+                _logger.error("The turn of the session %r failed", self.id, exc_info=failure)
 
     def _failed(self, error: Exception) -> v2.SessionUpdateStateUpdate:
-        known = error if isinstance(error, RequestError) else InternalError("The turn failed")
+        is_own = isinstance(error, RequestError) and not isinstance(error, RemoteError)
+        known = error if is_own else InternalError("The turn failed")
         described = self._make("Error", code=known.code, message=known.message)
         failed: v2.SessionUpdateStateUpdate = self._make("SessionUpdateStateUpdateIdleError", error=described)
         return failed
