@@ -75,7 +75,8 @@ class ScriptedAgent:
         }
         self._script: list[Any] = [steps if isinstance(steps, (list, tuple)) else [steps] for steps in script]
         for name, scripted in answers.items():
-            for answer in scripted if isinstance(scripted, (list, tuple)) else [scripted]:
+            listed: list[Any] = [*scripted] if isinstance(scripted, (list, tuple)) else [scripted]
+            for answer in listed:
                 _check_answer(name, answer)
         for step in (step for steps in self._script for step in steps):
             is_update = isinstance(step, Model) and hasattr(step, "session_update")

@@ -41,7 +41,8 @@ def agent_of(work: Work, profile: Any = v2_draft) -> Any:
             async def turn() -> Any:
                 return await work(self.session)
 
-            return self.session.prompt(request.prompt, turn())
+            session: Any = self.session
+            return session.prompt(request.prompt, turn())
 
         async def session_cancel(self, notification: Any) -> None:
             await self.session.cancel()
