@@ -134,10 +134,14 @@ class Agent(Peer):
         """Return the stop reason of a turn, given the response to its prompt. In version 2, an update has it."""
         if self.version == 1:
             return str(member(answer, "result", "stopReason"))
-        while True:
-            update = member(await self.receive("session/update"), "params", "update")
-            if member(update, "state") == "idle":
-                return str(member(update, "stopReason"))
+        try:
+            async with asyncio.timeout(self.deadline):
+                while True:
+                    update = member(await self.receive("session/update"), "params", "update")
+                    if member(update, "state") == "idle":
+                        return str(member(update, "stopReason"))
+        except TimeoutError:
+            raise Violation(f"waited {self.deadline:g} seconds for the end of the turn") from None
 
     def updates(self, session: str) -> list[Json]:
         """Return the updates of a session so far."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import re
+import sys
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 
 from acp_kit.checking.running import Result
 from acp_kit.recording.file_format import format_entry
+from acp_runtime.escaping import printable
 
 _MAX_LINES = 8
 _MAX_WIDTH = 160
@@ -24,18 +25,21 @@ def violates_must(result: Result) -> bool:
 
 
 def format_text(result: Result) -> str:
-    """Return the result of a scenario as text: one line, and if it failed, the rule and the last lines."""
+    """Return the result of a scenario as text: one line, and if it failed, the rule and the last lines.
+
+    Control characters of the program are escaped.
+    """
     scenario = result.scenario
     head = f"{_MARKS[result.status]:4}  {scenario.level:6}  {scenario.id}"
     head += f": {result.reason}" if result.reason else ""
     if result.status != "failed":
-        return head
+        return printable(head, sys.maxsize)
     arrows = {"c2a": "->", "a2c": "<-", "stderr": "  "}
     lines = [scenario.rule, scenario.url(result.version)]
     lines += [f"{arrows[entry.direction]} {_short(entry.data)}" for entry in result.entries[-_MAX_LINES:]]
     if printed := result.output.strip().splitlines():
         lines += ["The output of the program:", *(f"  {line[:_MAX_WIDTH]}" for line in printed[-_MAX_LINES:])]
-    return "\n      ".join([head, *lines])
+    return "\n      ".join(printable(line, sys.maxsize) for line in [head, *lines])
 
 
 def format_summary(results: Sequence[Result]) -> str:
@@ -70,7 +74,7 @@ def format_junit(name: str, results: Sequence[Result]) -> str:
         )
         if result.status != "passed":
             kind = "failure" if violates_must(result) else "skipped"
-            text = re.sub("[^\t\n\x20-\ud7ff\ue000-\ufffd]", "?", format_text(result))  # characters that XML forbids
+            text = format_text(result)
             ElementTree.SubElement(case, kind, message=text.partition("\n")[0]).text = text
     for attribute, kind in (("failures", "failure"), ("skipped", "skipped")):
         suite.set(attribute, str(len(suite.findall(f"*/{kind}"))))

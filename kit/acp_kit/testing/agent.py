@@ -60,7 +60,7 @@ class ScriptedAgent:
                 returns one of these. A list has the answers to the first requests; the others get the usual answer.
 
         Raises:
-            TypeError: if there is no request for an answer.
+            TypeError: if there is no request for an answer, or something is neither an answer nor a step.
             ValueError: if `session/load` is advertised, but the script has no steps to play.
         """
         if unknown := answers.keys() - _REQUESTS.keys():
@@ -74,6 +74,15 @@ class ScriptedAgent:
             for name, answer in answers.items()
         }
         self._script: list[Any] = [steps if isinstance(steps, (list, tuple)) else [steps] for steps in script]
+        for name, scripted in answers.items():
+            listed: list[Any] = [*scripted] if isinstance(scripted, (list, tuple)) else [scripted]
+            for answer in listed:
+                _check_answer(name, answer)
+        for step in (step for steps in self._script for step in steps):
+            is_update = isinstance(step, Model) and hasattr(step, "session_update")
+            if not (isinstance(step, (str, Exception)) or is_update or _is_function(step)):
+                kinds = "a text, an update, an exception, or an async function of a Turn"
+                raise TypeError(f"A step must be {kinds}, not {step!r:.80}.")
         self._played = 0
         self._remaining_steps = sum(map(len, self._script))
         self._request_came = asyncio.Event()
@@ -178,6 +187,18 @@ class ScriptedAgent:
         for step in method.capability.split("."):
             value = cast("dict[str, Any]", value).get(step) if isinstance(value, dict) else None
         return value not in (None, False, [])
+
+
+def _check_answer(name: str, answer: object) -> None:
+    result = _REQUESTS[name].result
+    is_response = isinstance(answer, Model) and type(answer).__name__ == result
+    if not (answer is None or is_response or isinstance(answer, Exception) or _is_function(answer)):
+        kinds = f"{result}, an exception, None, or an async function of the request"
+        raise TypeError(f"An answer to {name} must be a {kinds}, not {answer!r:.80}.")
+
+
+def _is_function(value: object) -> bool:
+    return callable(value) and not isinstance(value, type)
 
 
 def _handler(method: Any) -> Any:

@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, ClassVar
 
-from acp_kit.recording.file_format import Direction, read_recording
+from acp_kit.recording.file_format import Direction, NotARecordingError, read_recording
 from acp_kit.testing.recorded_messages import (
     Entry,
     entries_to_play,
@@ -44,6 +44,8 @@ class RecordedSide:
         """
         self.problems: list[str] = []
         self._entries = entries_to_play(read_recording(file))
+        if not any(entry.direction == "c2a" for entry in self._entries):
+            raise NotARecordingError(f"{file} has no message of a client, so there is nothing to play.")
         self._theirs = [entry for entry in self._entries if entry.direction != self._side]
         self._next = 0
         self._matched: set[int] = set()  # the messages that the peer has sent, or need not send
@@ -136,8 +138,8 @@ class RecordedSide:
         """Match a message of the peer."""
         method = message.get("method")
         candidates = self._candidates(message)
-        if str(method).startswith("$/") or not candidates:  # a cancellation, or a response after the end
-            return
+        if str(method).startswith("$/") or not (candidates or (method and "id" in message)):
+            return  # a cancellation, a response after the end, or a notification to ignore
         values = values_of(message)
 
         for entry in candidates:
@@ -150,13 +152,16 @@ class RecordedSide:
             is_other = entry.message.get("method") != method
             return is_other, len(self._differences(entry, values)), entry.index in self._matched
 
-        nearest = min(candidates, key=distance)
-        differing = self._differences(nearest, values)[:_MAX_DIFFERENCES]
-        reasons = "; ".join(differing) or "it was played already"
-        error = member(message, "error", "message")
-        explanation = "" if error is None else f" ({error!r:.80})"
-        self.problems.append(f"The nearest in the recording is {nearest.title}: {reasons}{explanation}")
-        if method is None:
+        nearest = min(candidates, key=distance, default=None)
+        if nearest is None:
+            self.problems.append(f"The {self._peer} has sent {method}, but the recording has no request of its")
+        else:
+            differing = self._differences(nearest, values)[:_MAX_DIFFERENCES]
+            reasons = "; ".join(differing) or "it was played already"
+            error = member(message, "error", "message")
+            explanation = "" if error is None else f" ({error!r:.80})"
+            self.problems.append(f"The nearest in the recording is {nearest.title}: {reasons}{explanation}")
+        if method is None and nearest is not None:
             self._deviate(nearest, message)
         elif "id" in message:
             await self._send(transport, id=message["id"], error={"code": -32603, "message": self.problems[-1]})

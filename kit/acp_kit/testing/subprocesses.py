@@ -30,7 +30,8 @@ async def start_process(words: Sequence[str], **options: Any) -> AsyncGenerator[
             signal_group(process, name)
             with suppress(TimeoutError):
                 await asyncio.wait_for(process.wait(), GRACE)
-        await process.communicate()
+        with suppress(TimeoutError):  # another process may have its pipes
+            await asyncio.wait_for(process.communicate(), GRACE)
 
 
 def signal_group(process: Process, name: str) -> None:

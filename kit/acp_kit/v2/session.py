@@ -5,17 +5,19 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, Coroutine, Sequence
-from contextlib import asynccontextmanager, suppress
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any, TypeAlias, cast, overload
 from uuid import uuid4
 
 from acp_kit.v2.profiles import check_version, class_like
-from acp_runtime import ConnectionClosed, InternalError, InvalidRequest, RequestError
+from acp_runtime import ConnectionClosed, InternalError, InvalidRequest, RemoteError, RequestError
 
 if TYPE_CHECKING:
-    from acp_bindings import v2_draft as v2
+    from acp_bindings import v2_draft as v2, v2_draft_unstable as v2_unstable
 
-    Idle: TypeAlias = v2.SessionUpdateStateUpdateIdle
+    Work: TypeAlias = Coroutine[Any, Any, v2.SessionUpdateStateUpdateIdle | None]
+    UnstableWork: TypeAlias = Coroutine[Any, Any, v2_unstable.SessionUpdateStateUpdateIdle | None]
+    Update: TypeAlias = v2.SessionUpdate | v2_unstable.SessionUpdate
 
 _logger = logging.getLogger(__name__)
 
@@ -46,9 +48,9 @@ class Session:
         is_closed: whether it is closed, so that nothing more is sent until `resume`.
     """
 
-    def __init__(self, client: v2.RemoteClient, id: str, *, cwd: str) -> None:
+    def __init__(self, client: v2.RemoteClient | v2_unstable.RemoteClient, id: str, *, cwd: str) -> None:
         check_version(client)
-        self.client = client
+        self.client = cast("v2.RemoteClient", client)
         self.id = id
         self.cwd = cwd
         self.state: v2.SessionUpdateStateUpdate = class_like(client, "SessionUpdateStateUpdateIdleNone")()
@@ -64,7 +66,11 @@ class Session:
         """Whether a turn runs."""
         return self._turn is not None and not self._turn.done()
 
-    def prompt(self, content: Sequence[v2.ContentBlock], work: Coroutine[Any, Any, Idle | None]) -> v2.PromptResponse:
+    @overload
+    def prompt(self, content: Sequence[v2.ContentBlock], work: Work) -> v2.PromptResponse: ...
+    @overload
+    def prompt(self, content: Sequence[v2_unstable.ContentBlock], work: UnstableWork) -> v2_unstable.PromptResponse: ...
+    def prompt(self, content: Sequence[Any], work: Coroutine[Any, Any, Any]) -> Any:
         """Accept a prompt, and return the response to it.
 
         The turn is a task of the connection. It sends the user's message and the state `running`, does the work, and
@@ -92,18 +98,18 @@ class Session:
             raise
         self._turn.add_done_callback(lambda _: work.close())  # it may have been cancelled before its first step
         self._is_cancelled, self._is_working = False, True
-        response: v2.PromptResponse = self._make("PromptResponse", message_id=message.message_id)
-        return response
+        return self._make("PromptResponse", message_id=message.message_id)
 
-    async def send(self, update: v2.SessionUpdate) -> None:
+    async def send(self, update: Update) -> None:
         """Send an update, and keep it. Does nothing if the session is closed."""
         if self.is_closed:
             return
+        notification = self._make("UpdateSessionNotification", session_id=self.id, update=update)  # refuses a wrong one
         if update.session_update == "state_update":
             self.state = cast("v2.SessionUpdateStateUpdate", update)
         else:
-            self.updates.append(update)
-        await self.client.session_update(session_id=self.id, update=update)
+            self.updates.append(cast("v2.SessionUpdate", update))
+        await self.client.notify(notification)
 
     @asynccontextmanager
     async def asking(self) -> AsyncGenerator[None]:
@@ -147,30 +153,37 @@ class Session:
             await self.client.session_update(session_id=self.id, update=update)
         await self.client.session_update(session_id=self.id, update=self.state)
 
-    async def _run(self, message: v2.SessionUpdate, work: Coroutine[Any, Any, Idle | None]) -> None:
+    async def _run(self, message: Update, work: Coroutine[Any, Any, Any]) -> None:
         idle: v2.SessionUpdateStateUpdate | None = None
-        with suppress(ConnectionClosed):
+        failure: Exception | None = None
+        try:
             try:
                 await self.send(message)
                 await self.send(self._make("SessionUpdateStateUpdateRunning"))
                 idle = await work
+                if idle is not None and getattr(idle, "state", None) != "idle":
+                    raise TypeError(f"The work of a turn must return an idle state or None, not {idle!r}")
             except asyncio.CancelledError:
                 self._is_cancelled = True
-            except ConnectionClosed:
-                raise
             except Exception as error:
-                if not self._is_cancelled:
-                    _logger.exception("The turn of the session %r failed", self.id)
-                    idle = self._failed(error)
+                failure = error
             finally:
                 self._is_working = False
             if self._is_cancelled:
                 idle = self._make("SessionUpdateStateUpdateIdleCancelled")
+            elif failure is not None:
+                idle = self._failed(failure)
             await self.send(idle or self._make("SessionUpdateStateUpdateIdleEndTurn"))
+        except ConnectionClosed:  # the client has left, which may be why the work failed
+            failure = None if isinstance(failure, ConnectionClosed) else failure
+        finally:
+            if failure is not None and not self._is_cancelled:
+                _logger.error("The turn of the session %r failed", self.id, exc_info=failure)
 
     def _failed(self, error: Exception) -> v2.SessionUpdateStateUpdate:
-        known = error if isinstance(error, RequestError) else InternalError("The turn failed")
-        described = self._make("Error", code=known.code, message=known.message)
+        if not isinstance(error, RequestError) or isinstance(error, RemoteError):  # a peer's error is about its request
+            error = InternalError("The turn failed")
+        described = self._make("Error", code=error.code, message=error.message)
         failed: v2.SessionUpdateStateUpdate = self._make("SessionUpdateStateUpdateIdleError", error=described)
         return failed
 

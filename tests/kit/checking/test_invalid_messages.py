@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -14,6 +17,7 @@ from acp_kit.checking.agent import AgentCommand
 from acp_kit.checking.agent_scenarios import AGENT_SCENARIOS
 from acp_kit.checking.client import ClientCommand
 from acp_kit.checking.client_scenarios import CLIENT_SCENARIOS
+from acp_kit.checking.report import format_text
 from acp_kit.checking.running import Result, run_agent, run_client
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the programs need POSIX")
@@ -92,3 +96,22 @@ async def test_a_flood_is_the_reason_and_ends_the_scenario(monkeypatch: pytest.M
     monkeypatch.setattr(peer, "MAX_LINES", 20)
     found = await check("cancel", session_prompt=[call("_acme/tick")] * 30)
     assert found.reason.startswith("the agent wrote more than 20 lines before")
+
+
+async def test_the_report_escapes_what_the_program_has_written() -> None:
+    line = '{"jsonrpc": "2.0", "id": 1, "method": "fs/\x9b31m"}'
+    printed = format_text(await check("messages", session_prompt=[line, ENDED]))
+    assert "\x9b" not in printed
+    assert printed.startswith(r"FAIL  MUST    messages: a line is not valid: fs/\x9b31m: Method not found")
+    assert r'<- {"id": 1, "method": "fs/\x9b31m"}' in printed
+
+
+def test_an_agent_whose_daemon_keeps_its_stdout_is_ended(tmp_path: Path) -> None:
+    file = tmp_path / "daemon"
+    agent = ["sh", "-c", f"setsid sleep 600 & echo $! > {file}"]
+    command = [sys.executable, "-m", "acp_kit", "check-agent", "--only", "exit", "--deadline", "1", "--", *agent]
+    try:
+        ended = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+        assert "1 SHOULD failed" in ended.stdout
+    finally:
+        os.kill(int(file.read_text()), signal.SIGKILL)

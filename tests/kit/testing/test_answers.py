@@ -141,8 +141,17 @@ async def test_the_response_to_a_prompt_has_meta_and_usage() -> None:
         ({"session_new": None}, TypeError, "No request is called session_new. .*, new_session,"),
         ({"prompt": None}, TypeError, "No request is called prompt"),
         ({"options": "mode"}, TypeError, "options"),
+        ({"new_session": "s"}, TypeError, "new_session must be a NewSessionResponse, .*, not 's'"),
+        ({"new_session": [None, v1.LoadSessionResponse()]}, TypeError, "new_session must .*, not LoadSessionResponse"),
+        ({"new_session": ValueError}, TypeError, "not <class 'ValueError'>"),
     ],
 )
 def test_a_script_that_can_not_be_played_is_refused(arguments: Any, error: type[Exception], problem: str) -> None:
     with pytest.raises(error, match=problem):
         ScriptedAgent(**arguments)
+
+
+@pytest.mark.parametrize("steps", [None, 3, b"a", ValueError, ["a", None], v1.PromptResponse(stop_reason="refusal")])
+def test_what_is_no_step_is_refused(steps: Any) -> None:
+    with pytest.raises(TypeError, match="A step must be a text, an update, an exception, or an async function"):
+        ScriptedAgent("a", steps)

@@ -113,6 +113,22 @@ async def test_what_the_agent_does_otherwise_is_explained(
         assert problem in str(caught.value)
 
 
+async def test_a_request_is_refused_if_the_recorded_agent_has_sent_none(folder: Path) -> None:
+    problem = "The agent has sent session/request_permission, but the recording has no request of its"
+    with pytest.raises(AssertionError, match=problem):
+        await replay_client(await record(folder, "a"), ScriptedAgent(edit))
+
+
+@pytest.mark.parametrize("lines", [0, 1])
+async def test_a_recording_without_a_message_of_a_client_is_refused(lines: int, folder: Path) -> None:
+    file = folder / "recording.jsonl"
+    file.write_text('{"time": 0, "direction": "a2c", "message": {"jsonrpc": "2.0", "method": "_a"}}\n' * lines)
+    with pytest.raises(ValueError, match="has no message of a client"):
+        await replay_client(file, ScriptedAgent("a"))
+    with pytest.raises(ValueError, match="has no message of a client"):
+        ScriptedAgent.from_recording(file)
+
+
 async def test_a_cancellation_waits_for_an_update(folder: Path) -> None:
     async with connect(ScriptedAgent(["a", wait]), ScriptedClient()) as session, session.prompt("1") as turn:
         async for _ in turn:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from acp_bindings import v1, v2_draft, v2_draft_unstable
 from acp_kit.v2 import Session
-from acp_runtime import ResourceNotFound
+from acp_runtime import ConnectionClosed, RemoteError, ResourceNotFound
 from tests.support.kit.behind_v2 import CANCEL, INFO, PROMPT, ask, names, request, until_idle
 from tests.support.runtime.peer import LINKS, Peer, serving
 
@@ -40,7 +41,8 @@ def agent_of(work: Work, profile: Any = v2_draft) -> Any:
             async def turn() -> Any:
                 return await work(self.session)
 
-            return self.session.prompt(request.prompt, turn())
+            session: Any = self.session
+            return session.prompt(request.prompt, turn())
 
         async def session_cancel(self, notification: Any) -> None:
             await self.session.cancel()
@@ -113,6 +115,8 @@ async def test_a_turn_ends_with_the_state_that_the_work_returns() -> None:
     [
         (OSError("the model has gone"), {"code": -32603, "message": "The turn failed"}),
         (ResourceNotFound("There is no a"), {"code": -32002, "message": "There is no a"}),
+        (RemoteError.of(-32002, "the error of a peer"), {"code": -32603, "message": "The turn failed"}),
+        (ConnectionClosed("the connection of another agent"), {"code": -32603, "message": "The turn failed"}),
     ],
 )
 async def test_work_that_fails_is_logged_and_ends_the_turn_with_the_reason_error(
@@ -126,6 +130,44 @@ async def test_work_that_fails_is_logged_and_ends_the_turn_with_the_reason_error
     assert names(updates) == [*TURN, "idle error"]
     assert updates[-1]["error"] == described
     assert str(error) in caplog.text
+
+
+@pytest.mark.parametrize("returned", ["done", v2_draft.SessionUpdateStateUpdateRunning()], ids=["text", "running"])
+async def test_work_that_returns_no_idle_state_has_failed(returned: Any, caplog: pytest.LogCaptureFixture) -> None:
+    async def work(_: Session) -> Any:
+        return returned
+
+    async with talking_to(work) as peer:
+        assert names(await turn(peer)) == [*TURN, "idle error"]
+    assert "must return an idle state or None" in caplog.text
+
+
+async def test_an_update_of_another_profile_is_refused_and_not_kept() -> None:
+    wrong: Any = v1.SessionUpdateAgentMessageChunk(content=v1.ContentBlockText(text="a"))
+
+    async def work(session: Session) -> None:
+        with pytest.raises(ValidationError, match=r"not acp_bindings\.v1"):
+            await session.send(wrong)
+        assert [update.session_update for update in session.updates] == ["user_message"]
+
+    async with talking_to(work) as peer:
+        assert names(await turn(peer)) == [*TURN, "idle end_turn"]
+
+
+async def test_a_session_whose_client_has_left_is_idle_and_nothing_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    sessions: list[Session] = []
+
+    async def work(session: Session) -> None:
+        sessions.append(session)
+        update = v2_draft.SessionUpdateAgentMessageChunk(message_id="m", content=v2_draft.ContentBlockText(text="a"))
+        with suppress(asyncio.CancelledError):
+            await asyncio.Event().wait()
+        await session.send(update)
+
+    async with talking_to(work) as peer:
+        await begin(peer)
+    assert [(session.is_busy, session.state.state) for session in sessions] == [(False, "idle")]
+    assert "acp_kit" not in caplog.text
 
 
 async def test_a_question_to_the_user_requires_action_until_all_are_answered() -> None:
