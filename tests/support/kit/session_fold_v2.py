@@ -20,8 +20,6 @@ MESSAGES = {
     "agent_thought": ("thought", False),
     "agent_thought_chunk": ("thought", True),
 }
-# What a new thing has.
-# The name of the list of things, the property with the id, the values of a new one, the property that chunks extend.
 # The name of the list of things, the property with the id, the values of a new one, the property that chunks extend.
 THINGS: dict[str, tuple[str, str, Json, str]] = {
     "tool_call_update": ("calls", "toolCallId", {"kind": "other", "status": "pending", "content": []}, ""),
