@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, MutableMapping
 from contextlib import suppress
+from functools import partial
 from logging import ERROR, getLogger
 from typing import Any, TypeVar
 
@@ -68,9 +69,7 @@ class AgentApp:
             serve = self._websocket if request.is_websocket else self._http
             await serve(request, receive, send)
         except Exception as error:
-            if not request.is_websocket:
-                await _drop_body(receive)
-            await refusal(_refused(error)).send(request, send)
+            await refusal(_refused(error)).send(request, partial(_send_and_drop_body, receive, send))
             if request.is_websocket:
                 await _wait_until_closed(receive)
 
@@ -134,11 +133,16 @@ def agent_app(
     return AgentApp(serve, admission, accounts, path, bounds)
 
 
-async def _drop_body(receive: Receive) -> None:
-    """Take what the server has buffered of a body, so that it doesn't keep it."""
-    with suppress(TimeoutError):
-        async with asyncio.timeout(0):
-            await receive()
+async def _send_and_drop_body(receive: Receive, send: Send, event: MutableMapping[str, Any]) -> None:
+    """Send an event of a refusal. Take what the server has buffered of the body, so that it doesn't keep it.
+
+    That is done after the status was sent: before, a client that waits for 100 Continue would be asked for the body.
+    """
+    await send(event)
+    if event["type"] == "http.response.start":
+        with suppress(TimeoutError):
+            async with asyncio.timeout(0):
+                await receive()
 
 
 async def _wait_until_closed(receive: Receive) -> None:

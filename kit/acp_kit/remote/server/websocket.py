@@ -61,7 +61,7 @@ class WebSocketTransport:
             return await self.close_with(_TOO_BIG)
         if not self.initialized.done():
             with suppress(ValueError):  # the agent answers it
-                self._note_initialize(read_message(text))
+                self._note_request(read_message(text))
         return self._account.hand_over(text.replace(b"\n", b" ") + b"\n")
 
     async def send(self, data: bytes, /) -> None:
@@ -74,7 +74,7 @@ class WebSocketTransport:
         lines = data.splitlines()
         if self.asked.done() and not self.initialized.done():
             for line in lines:
-                self._note_initialize(read_message(line))
+                self._note_response(read_message(line))
         self._account.set("sent", len(data))
         if self._is_aborted:
             raise ConnectionError("The connection was aborted.")
@@ -103,13 +103,17 @@ class WebSocketTransport:
             await self._send({"type": "websocket.close", "code": code})
         return b""
 
-    def _note_initialize(self, message: Message) -> None:
-        """Note `initialize` and its response. After it, the client may send larger messages."""
+    def _note_request(self, message: Message) -> None:
+        """Note that the client has sent `initialize`."""
         if message.method == "initialize" and message.id is not None:
             self._initialize_id = message.id
             if not self.asked.done():
                 self.asked.set_result(None)
-        elif message.method is None and message.id == self._initialize_id and not message.is_error:
+
+    def _note_response(self, message: Message) -> None:
+        """Note that the agent has answered `initialize`. Now, the client may send larger messages."""
+        is_response = message.method is None and message.id == self._initialize_id
+        if is_response and not message.is_error and not self.initialized.done():
             self.initialized.set_result(None)
             self._account.initialize()
             self._max_bytes = self._bounds.message_bytes

@@ -42,6 +42,15 @@ async def test_the_incomplete_head_of_a_request_is_limited() -> None:
         writer.close()
 
 
+async def test_a_client_that_waits_for_continue_is_refused_without_it() -> None:
+    async with serving(agent_app(echo)) as site:
+        waits = {"Content-Length": "20000000", "Expect": "100-continue"}
+        for headers, status in (({"Host": "attacker.example"}, 403), ({"Acp-Connection-Id": "unknown"}, 404)):
+            reader, writer = await site.begin("POST", {**JSON, **waits, **headers})
+            assert (await read_response(reader)).status == status
+            writer.close()
+
+
 @pytest.mark.parametrize("kind", ["first", "websocket"])
 async def test_authentication_has_a_time_limit_and_ends_with_the_server(kind: str) -> None:
     started, ended = asyncio.Queue[str](), asyncio.Queue[str]()

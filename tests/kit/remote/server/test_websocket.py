@@ -59,6 +59,30 @@ async def test_other_hosts_and_sites_are_refused(server: str) -> None:
             assert (await site.request("GET", {**_HANDSHAKE, **headers})).status == 403, headers
 
 
+async def test_only_the_agent_can_answer_initialize() -> None:
+    app = agent_app(echo, bounds=Bounds(first_bytes=1000))
+    async with serving(app) as site, _connect(site) as client:
+        assert "error" in await _ask(client, {**INITIALIZE, "params": {"protocolVersion": "invalid"}})
+        await client.send(json.dumps({"jsonrpc": "2.0", "id": INITIALIZE["id"], "result": {}}))
+        await client.send("x" * 1001)
+        assert await _closing_code(client) == 1009
+
+
+async def test_initialize_may_be_answered_twice_at_once() -> None:
+    answer = b'{"jsonrpc":"2.0","id":%d,"result":{}}\n' % INITIALIZE["id"]
+
+    async def serve(transport: Transport, _: None) -> None:
+        await transport.receive()
+        await transport.send(answer * 2)
+        while line := await transport.receive():
+            await transport.send(line)
+
+    async with serving(agent_app(serve)) as site, _connect(site) as client:
+        for message in (INITIALIZE, {}):
+            assert "result" in await _ask(client, message)
+        assert json.loads(await client.recv()) == {}
+
+
 @_BOTH
 async def test_websockets_count_as_connections(server: str) -> None:
     app = agent_app(echo, bounds=Bounds(connections=1))
