@@ -71,13 +71,12 @@ def _counts(transport: str, failures: dict[Pair, dict[str, str]]) -> str:
 
 
 def _reason(reason: Explanation) -> str:
-    """Return whose fault it is, why, what fails, and the typical error."""
+    """Return whose fault it is, why, and what fails."""
     kind, others = ("agents", reason.servers) if reason.fault.startswith("client") else ("clients", reason.clients)
     where = "" if set(others) == set(SDKS) else f", with {kind} of {' and '.join(others)}"
     if set(reason.transports) != set(TRANSPORTS):
         where += f", over {' and '.join(reason.transports)}"
-    error = "" if reason in NOT_PROMISED else f" ({reason.found[0]})"
-    return f"- **The {reason.fault}**{where}. {reason.fact} This concerns: {'; '.join(reason.operations)}{error}.\n"
+    return f"- **The {reason.fault}**{where}. {reason.fact} This concerns: {'; '.join(reason.operations)}.\n"
 
 
 def _operations(transport: str) -> list[str]:
