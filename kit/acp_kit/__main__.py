@@ -54,17 +54,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command, and return its exit code."""
     arguments = sys.argv[1:] if arguments is None else arguments
     name = arguments[0] if arguments else ""
-    parser, _ = parsers([name])
-    if not arguments:
-        parser.print_help(sys.stderr)
-        return 2
-    if name not in _COMMANDS and not name.startswith("-"):
-        listed = ", ".join(_COMMANDS)
-        parser.error(f"there is no command {name!r}.{did_you_mean(name, _COMMANDS)} COMMAND is one of {listed}.")
+    _open_closed_streams()
     reconfigure: Any = getattr(sys.stdout, "reconfigure", None)
     if reconfigure is not None:  # texts of a peer may have characters that the encoding of stdout lacks
         reconfigure(errors="backslashreplace")
     try:
+        parser, _ = parsers([name])
+        if not arguments:
+            parser.print_help(sys.stderr)
+            return 2
+        if name not in _COMMANDS and not name.startswith("-"):
+            listed = ", ".join(_COMMANDS)
+            parser.error(f"there is no command {name!r}.{did_you_mean(name, _COMMANDS)} COMMAND is one of {listed}.")
         options = parser.parse_args(arguments)
         code: int = options.run(options)
     except BrokenPipeError:  # the reader of stdout, such as `head`, has ended
@@ -76,6 +77,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     return code
+
+
+def _open_closed_streams() -> None:
+    """Open those of stdin, stdout and stderr that were closed when this process started: Python has None for them."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115
 
 
 def parsers(names: Collection[str] = _COMMANDS) -> tuple[CommandParser, dict[str, CommandParser]]:

@@ -47,6 +47,25 @@ def test_the_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) 
     assert capsys.readouterr().out == f"acp-bindings {__version__}\n"
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="descriptors of POSIX")
+@pytest.mark.parametrize("descriptor", [0, 1, 2])
+def test_a_closed_stream_counts_as_empty(descriptor: int, tmp_path: Path) -> None:
+    (tmp_path / "acp.jsonl").write_text('{"direction": "a2c", "line": "x"}\n')
+    program = f"import os, sys; os.close({descriptor}); os.execv(sys.executable, [sys.executable, *sys.argv[1:]])"
+    command = ["-m", "acp_kit", "show", str(tmp_path / "acp.jsonl")]
+    done = subprocess.run([sys.executable, "-c", program, *command], capture_output=True, check=False, timeout=60)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert (b"not a message: x" in done.stdout) == (descriptor != 1)
+
+
+def test_an_interrupt_while_a_command_is_imported_is_130(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(name: str) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(command, "import_module", interrupt)
+    assert command.main(["show", "x"]) == 130
+
+
 @pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
 @pytest.mark.parametrize(
     ("words", "completed"),

@@ -85,6 +85,9 @@ def _ask(parser: CommandParser, options: Namespace) -> int:
     except KeyboardInterrupt:
         output.fail("Cancelled.")
         return _CANCELLED
+    except AuthenticationRequired as error:
+        output.fail(_login_help(error, (), options.command[0]))
+        return _LOGIN_NEEDED
     except (RemoteError, ConnectionClosed, GuardError, InvalidResponse, ProtocolVersionMismatch, TimeoutError) as error:
         output.fail(str(error))
         return _FAILED

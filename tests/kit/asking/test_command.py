@@ -201,6 +201,29 @@ def test_a_needed_login_is_three_and_says_what_to_do(
         assert "Authentication required" in event["message"]
 
 
+def test_a_login_that_is_needed_for_initialize_is_three(asking: Asking) -> None:
+    refuse = """
+import json
+id = json.loads(input())["id"]
+print(json.dumps({"jsonrpc": "2.0", "id": id, "error": {"code": -32000, "message": "Log in"}}), flush=True)
+"""
+    code, _, stderr = asking.run("hello", agent=[sys.executable, "-c", refuse])
+    assert code == 3
+    assert "Log in with the agent's own program" in stderr
+
+
+@posix
+@pytest.mark.parametrize("descriptor", [0, 2])
+def test_without_stdin_or_stderr_permission_is_rejected(descriptor: int, asking: Asking) -> None:
+    program = f"import os, sys; os.close({descriptor}); os.execv(sys.executable, [sys.executable, *sys.argv[1:]])"
+    agent = asking.command('delete, "done"')
+    with Program("-c", program, "-m", "acp_kit", "ask", "hello", "--json", "--", *agent) as closed:
+        stdout, stderr = closed.communicate(timeout=60)
+    events = [json.loads(line) for line in stdout.splitlines()]
+    assert (closed.returncode, b"Traceback" in stderr) == (0, False)
+    assert [event["optionId"] for event in events if event["type"] == "permission"] == [None]
+
+
 @pytest.mark.parametrize(
     ("agent", "advice"),
     [
