@@ -55,7 +55,8 @@ class Aliases(BaseModel, extra="forbid"):
         definitions = {self.classes.get(name, name): definition for name, definition in schema["$defs"].items()}
         for name, alias in self.classes.items():
             if name in schema["$defs"] and (alias in schema["$defs"] or list(self.classes.values()).count(alias) > 1):
-                raise SchemaError(f"/$defs/{name}", f"{FILE} names it {alias}, but so is another definition.")
+                message = f"{FILE} names it {alias}, but so is another definition."
+                raise SchemaError(f"/$defs/{name}", message, next_step="Choose another name.")
         return _replace_references({**schema, "$defs": definitions}, named)
 
 

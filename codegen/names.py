@@ -39,7 +39,8 @@ def attribute_name(wire: str) -> str | None:
 
 
 def is_attribute_name(name: str) -> bool:
-    return name.isidentifier() and not keyword.iskeyword(name) and name not in _RESERVED
+    is_reserved = keyword.iskeyword(name) or name in _RESERVED
+    return name.isidentifier() and not name.startswith("_") and not is_reserved  # `_` begins pydantic's private ones
 
 
 def method_name(wire: str) -> str:

@@ -11,7 +11,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import Any
 
-from codegen.aliases import read_aliases, write_next_step
+from codegen.aliases import FILE as NAMES, read_aliases, write_next_step
 from codegen.errors import SchemaError
 from codegen.ir import Alias, Definition, Field, Member, Model, Schema, Union
 from codegen.names import is_class_name, pascal
@@ -202,12 +202,13 @@ class _Reader:
             *(read_forbidden(key, variant.node) for key in variant.forbidden),
         ]
         names = Counter(field.name for field in fields)
-        for field in fields:
-            if names[field.name] > 1:
-                raise variant.node.error(
-                    f"Two properties have the name {field.name}.",
-                    next_step=write_next_step("attributes", field.wire, f"{field.name}_"),
-                )
+        if clashing := [field for field in fields if names[field.name] > 1]:
+            # One of them has its name from the file, because those by rule are unique.
+            field = next((field for field in clashing if field.wire in read_aliases().attributes), clashing[0])
+            raise variant.node.error(
+                f"Two properties have the name {field.name}.",
+                next_step=write_next_step("attributes", field.wire, f"{field.name}_"),
+            )
         return fields
 
     def _derive(self, name: str, base: str, pointer: str, doc: str, fields: tuple[Field, ...]) -> Definition:
@@ -277,7 +278,13 @@ class _Reader:
                 "There is no rule for a title beside a tag, which names the member already.", "title"
             )
         written = f"{union}:{value if value is not None else member.title}"
-        label = read_aliases().classes.get(written, "").removeprefix(union) or pascal(written.partition(":")[2])
+        alias = read_aliases().classes.get(written, union)
+        if not alias.startswith(union):
+            raise member.node.error(
+                f"{NAMES} names it {alias}, but the name of a union's member begins with that of the union.",
+                next_step=self._name_it(written, union),
+            )
+        label = alias.removeprefix(union) or pascal(written.partition(":")[2])
         if not label or not is_class_name(union + label):
             raise member.node.error(
                 "Expected a short constant tag or a title, to name the union member by.",

@@ -60,14 +60,15 @@ def read_forbidden(wire: str, node: Node) -> Field:
 
 def _find_name(wire: str, node: Node) -> tuple[str, bool]:
     """Return the attribute of a key, and whether it is from `names.toml`."""
-    name = attribute_name(wire)
+    if (name := attribute_name(wire)) is not None:
+        return name, False
     alias = read_aliases().attributes.get(wire)
-    if name is None and alias is None:
+    if alias is None:
         raise node.error(
             f"The key {wire!r} has no Python name; expected camelCase that converts to snake_case and back.",
             next_step=write_next_step("attributes", wire, f"key_{snake(wire)}".rstrip("_")),
         )
-    return name or alias or "", name is None
+    return alias, True
 
 
 def _check_leniency(

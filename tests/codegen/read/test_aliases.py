@@ -111,12 +111,32 @@ async def test_what_has_an_alias_works_as_everything_else(generate: Generate, wr
 
 def test_two_definitions_cant_have_one_name(write_names: Any) -> None:
     write_names('[classes]\n"Text" = "Other"\n')
-    with pytest.raises(SchemaError, match=r"/\$defs/Text: codegen/names\.toml names it Other, but so is another"):
+    with pytest.raises(
+        SchemaError, match=r"/\$defs/Text: codegen/names\.toml names it Other, but so is another .* Choose another"
+    ):
         read({"Text": model(), "Other": model()})
 
 
+def test_an_attribute_cant_have_the_name_of_another_property(write_names: Any) -> None:
+    write_names('[attributes]\n"content-type" = "kind"\n')
+    with pytest.raises(SchemaError, match="Two properties have the name kind") as error:
+        read({"Text": model(**{"kind": STRING, "content-type": STRING})})
+    assert '"content-type" = "kind_"' in str(error.value)
+
+
+def test_the_class_of_a_member_begins_with_the_name_of_the_union(write_names: Any) -> None:
+    write_names('[classes]\n"Block:a" = "First"\n')
+    with pytest.raises(SchemaError, match=r"names\.toml names it First, but .* for example: .Block:a. = .Block"):
+        read({"Block": {"anyOf": [tagged("type", "a"), tagged("type", "b")]}})
+
+
 def test_an_entry_that_cant_be_a_name_is_an_error_about_the_file(write_names: Any) -> None:
-    for table, name in (("attributes", "model_config"), ("classes", "text"), ("methods", "class")):
+    for table, name in (
+        ("attributes", "model_config"),
+        ("attributes", "_x"),
+        ("classes", "text"),
+        ("methods", "class"),
+    ):
         write_names(f'[{table}]\n"x" = "{name}"\n')
         with pytest.raises(FileError, match=f"codegen/names.toml#/{table}/x: '{name}' can't be the name of"):
             read_aliases()
