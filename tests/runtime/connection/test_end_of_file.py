@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import sys
+import weakref
 from collections.abc import Callable
 from contextlib import nullcontext
 from typing import Any
@@ -13,10 +15,10 @@ import pytest
 from acp_bindings import v2_draft
 from acp_bindings.v1 import SessionNotification, spawn_agent
 from acp_bindings.v1.connecting import CLIENT_SIDE
-from acp_runtime import ConnectionClosed, Options
+from acp_runtime import ConnectionClosed, MessageTooLarge, Options
 from acp_runtime.connection import Connection, run
 from acp_runtime.transports.memory import MemoryPipe
-from tests.support.runtime.peer import Link, Peer, PlainClient, calling, line, text_of, update
+from tests.support.runtime.peer import LINKS, Link, Peer, PlainClient, calling, line, text_of, update
 from tests.support.runtime.random_peer import iterations
 from tests.support.scale import count
 
@@ -269,7 +271,8 @@ async def test_rule_22_a_call_whose_response_breaks_off_fails_with_the_end_of_th
             await turn
 
 
-async def test_rule_22_calls_of_a_session_fail_when_its_own_updates_have_been_handled(link: Link) -> None:
+@pytest.mark.parametrize("marks", [1, 4096], ids=["paused", "not paused"])
+async def test_rule_22_calls_of_a_session_fail_when_its_own_updates_have_been_handled(marks: int) -> None:
     may_end = asyncio.Event()
 
     class Waiting(PlainClient):
@@ -277,10 +280,12 @@ async def test_rule_22_calls_of_a_session_fail_when_its_own_updates_have_been_ha
             if notification.session_id == "busy":
                 await may_end.wait()
 
-    async with calling(link, Waiting, handler_deadline=600) as (agent, peer):
+    options: dict[str, Any] = {"handler_deadline": 600, "high_water_messages": marks}
+    async with calling(LINKS["memory"], Waiting, **options) as (agent, peer):
         turn = asyncio.create_task(agent.session_prompt(session_id="s", prompt=[]))
         await peer.receive()
-        await peer.send(update("busy", "1"), update("s", "1"))
+        await peer.send(update("s", "1"), *(update("busy", text) for text in numbers(3)))
+        await ten_turns()
         await peer.end()
         with pytest.raises(ConnectionClosed):
             await turn
@@ -314,6 +319,36 @@ async def test_rule_22_this_side_may_end_the_connection_while_the_last_messages_
     await ten_turns()
     connection.stop()
     assert (await running).reason == "The peer closed the connection."
+
+
+async def test_rule_22_a_message_that_is_too_large_is_the_reason_although_the_peer_closes_next(link: Link) -> None:
+    async with calling(link, max_message_bytes=1000) as (agent, peer):
+        await peer.send(b"".join(line(update("s", text)) for text in numbers(100)) + b"x" * 2000)
+        await peer.end()
+        assert isinstance(await agent.wait_closed(), MessageTooLarge)
+        assert len(agent.handler.updates) == 100
+
+
+async def test_rule_22_what_waits_when_this_side_ends_the_connection_is_discarded_and_freed() -> None:
+    async def wait() -> None:
+        await may_end.wait()
+
+    handled, may_end = list[str](), asyncio.Event()
+    there, back = MemoryPipe(), MemoryPipe()
+    options = Options(guards="off", high_water_messages=1)
+    connection = Connection(CLIENT_SIDE, recording(handled, wait), back, there, options)
+    running, reader = asyncio.create_task(run(connection)), weakref.ref(connection.reader)
+    back.write(b"".join(line(update("s", text)) for text in numbers(100)))
+    await ten_turns()
+    assert connection.reader.buffered() > 0
+    connection.stop()
+    await ten_turns()
+    may_end.set()
+    await running
+    assert len(handled) < 100
+    del connection, running, there, back
+    gc.collect()
+    assert reader() is None
 
 
 async def test_rule_22_the_end_of_this_side_cancels_only_its_turns() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from acp_runtime import CapabilityError, GuardError, NotInitialized, handles
+from acp_runtime import CapabilityError, ExtNotification, GuardError, Model, NotInitialized, handles
 from tests.support.runtime.extensions import ECHO, LOG, PING, Ours, RecordingFactory, VendorAgent, answer
 from tests.support.runtime.peer import Link, PlainAgent, calling, serving
 
@@ -77,3 +77,14 @@ async def test_with_guards_off_a_missing_capability_does_not_matter(link: Link) 
         call = asyncio.create_task(agent.call(PING, Ours(text="a")))
         await answer(peer, {"text": "b"})
         assert await call == Ours(text="b")
+
+
+async def test_rule_27_an_extension_without_params_needs_its_capability_too(link: Link) -> None:
+    class Nothing(Model):
+        pass
+
+    method = ExtNotification("_acme/nothing", Nothing, capability=LOG.capability)
+    async with calling(link) as (agent, peer):
+        with pytest.raises(CapabilityError):
+            await agent.notify(method, Nothing())
+        assert await peer.until_quiet() == []

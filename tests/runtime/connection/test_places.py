@@ -443,3 +443,14 @@ async def test_rule_28_many_relative_paths_in_a_message_are_one_warning(
         "The peer broke the protocol with update.tool_call.locations.path in session/update: "
         "Input should be an absolute path"
     ]
+
+
+async def test_rule_27_a_call_that_the_peer_did_not_advertise_raises_each_time(link: Link) -> None:
+    class Running(PlainAgent):
+        async def ext_request(self, method: str, params: Any) -> Any:
+            for cwd in ("/", None, "/", None):
+                with pytest.raises(CapabilityError, match=r"clientCapabilities\.terminal"):
+                    await self.client.terminal_create(session_id="s1", command="make", cwd=cwd)
+
+    async with serving(link, Running) as peer:
+        assert (await peer.call("_run"))["result"] is None
