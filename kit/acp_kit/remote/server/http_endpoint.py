@@ -181,6 +181,8 @@ class HTTPEndpoint:
                         transport.account.set(request, len(body))
         except TimeoutError:
             _check_room(transport)
+            if transport.has_ended:
+                raise Refused(503, "The connection has ended before its body was received.") from None
             if size <= max_bytes:
                 raise Refused(408, f"The body took longer than {seconds} seconds.") from None
         if size > max_bytes:

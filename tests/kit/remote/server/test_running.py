@@ -86,7 +86,7 @@ async def test_a_shutdown_does_not_wait_for_a_body() -> None:
         ]
         for reader, _ in posts:
             assert b" 100 " in await reader.readuntil(b"\r\n\r\n")
-    assert [(await read_response(reader)).status for reader, _ in posts] == [408, 408]
+    assert [(await read_response(reader)).status for reader, _ in posts] == [503, 503]
     for _, writer in posts:
         writer.close()
 
