@@ -227,6 +227,7 @@ class _Analyser:
         else:
             row = self._row_of(session_id, place, "tool", "" if key is None or key[0] == "tool_call" else key[0])
             session.tool_rows[place] = row
+            session.timeline.refresh()
         self._entries[row] = session.timeline.entries[place]
         if key is None:
             return row

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, Final
 
 from pydantic import BaseModel
 
 from acp_kit.common.profiles import like
-from acp_kit.common.texts import join_texts
 from acp_kit.updates.fields import given_values
 from acp_kit.updates.table import KEPT_AS, TABLE
+from acp_kit.updates.things import Pieces
 from acp_runtime import Model
 from acp_runtime.updates import Changes, Says, Sets
 
@@ -39,7 +38,7 @@ def change_entry(effect: Changes, entry: Any, update: Any, *, is_over: bool) -> 
     """Return an entry after an update, and whether it is a new one.
 
     Args:
-        effect: the effect of the update.
+        effect: the effect of the update. If it appends, there is no entry.
         entry: the newest entry with the id of the update; None if there is none.
         update: the update.
         is_over: whether the turn of the entry is over.
@@ -54,10 +53,31 @@ def change_entry(effect: Changes, entry: Any, update: Any, *, is_over: bool) -> 
             return update, True
         entry = cls(**kept_as.new, **{kept_as.id: getattr(update, effect.id)})
     if effect.appends:
-        values = {effect.to: _append(getattr(entry, effect.to) or (), update)}
+        values = {effect.to: [getattr(update, effect.appends)]}
     else:
         values = _changed_values(update, null_clears=effect.null == "clears")
     return _copy(entry, values), is_new
+
+
+def pieces_of(effect: Changes, entry: Any) -> Pieces:
+    """Return what an update can append to in an entry."""
+    pieces = Pieces()
+    *blocks, last = getattr(entry, effect.to) or (None,)
+    pieces.replace(blocks)
+    if last is not None:
+        pieces.add(last)
+    return pieces
+
+
+def append_piece(effect: Changes, pieces: Pieces, update: Any) -> None:
+    """Append the block of an update. A plain one is one block with a plain text before it."""
+    add = pieces.add_alone if plain_text(update) is None else pieces.add
+    add(getattr(update, effect.appends))
+
+
+def with_pieces(effect: Changes, entry: Any, pieces: Pieces) -> Any:
+    """Return an entry with what was appended to it."""
+    return _copy(entry, {effect.to: [*pieces.value()]})
 
 
 def change_values(effect: Sets, last: Any, update: Any) -> Any:
@@ -103,12 +123,3 @@ def _changed_values(update: Model, *, null_clears: bool) -> dict[str, Any]:
 def _copy(entry: Any, values: dict[str, Any]) -> Any:
     # Pydantic's own copy: the values are valid already, and keys unknown to the schema are added.
     return BaseModel.model_copy(entry, update=values) if values else entry
-
-
-def _append(blocks: Sequence[Any], chunk: Any) -> list[Any]:
-    """Return blocks of content and the block of a chunk. Adjacent plain texts are one block."""
-    last = blocks[-1] if blocks else None
-    text = plain_text(chunk)
-    if text is None or last is None or last.__pydantic_fields_set__ != _PLAIN_TEXT_FIELDS:
-        return [*blocks, chunk.content]
-    return [*blocks[:-1], last.model_copy(update={"text": join_texts((last.text, text))})]

@@ -7,10 +7,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
 from acp_kit.updates.entries import key_of, updates_of
-from acp_kit.updates.merging import change_entry, change_values, has_ended
+from acp_kit.updates.merging import (
+    append_piece,
+    change_entry,
+    change_values,
+    has_ended,
+    pieces_of,
+    with_pieces,
+)
 from acp_kit.updates.messages import Chunks, Message
 from acp_kit.updates.replays import merge_replay
 from acp_kit.updates.table import PERMISSION, TABLE, tag_of
+from acp_kit.updates.things import Pieces
 from acp_runtime.updates import AddsTo, Changes, Role, Says, Sets
 
 if TYPE_CHECKING:
@@ -51,7 +59,7 @@ class Timeline:
 
     Attributes:
         entries: messages, tool calls (`SessionUpdateToolCall`) and compactions (`SessionUpdateCompactionUpdate`) by
-            place, in the order in which they started. The open message may lack chunks until `refresh`.
+            place, in the order in which they started. The open message and compactions may lack chunks until `refresh`.
         tool_calls: the newest tool call with each id.
         running_calls: those of the present turn that have not ended and were not cancelled.
         settings: the last update of each kind that sets values, by tag.
@@ -79,6 +87,10 @@ class Timeline:
         self.turn_start: int = 0
         # Tool calls that only permission requests have named, and the place of the earlier entry with the same id.
         self._unreported: dict[tuple[str, str], int | None] = {}
+        # What chunks append to, by the key of the entry, since the last other change of the entry.
+        self._pieces: dict[tuple[str, str], Pieces] = {}
+        # The effects of the chunks that entries lack, by the key of the entry.
+        self._lacking: dict[tuple[str, str], Changes] = {}
         self._keeps_unknown = keeps_unknown
 
     def apply(self, update: Update) -> int | None:
@@ -139,7 +151,11 @@ class Timeline:
         self.running_calls.clear()
 
     def refresh(self) -> None:
-        """Let the open message have all of its chunks."""
+        """Let the open message and all other entries have all of their chunks."""
+        for key, effect in self._lacking.items():
+            place = self.places[key]
+            self.entries[place] = with_pieces(effect, self.entries[place], self._pieces[key])
+        self._lacking.clear()
         if (message := self.open_message) is not None:
             self.entries[message.place] = self.entries[message.place].latest()
             self.next_place = max(self.next_place, message.place + len(message.chunks))
@@ -168,6 +184,7 @@ class Timeline:
         self.entries.clear()
         self.tool_calls.clear()
         self.places.clear()
+        self._pieces.clear()
         self._unreported.clear()
         for entry in entries:
             self.add(entry)
@@ -178,6 +195,16 @@ class Timeline:
     def _change(self, effect: Changes, update: Any, *, is_question: bool) -> int:
         key = (effect.thing, getattr(update, effect.id))
         place = self.places.get(key)
+        if effect.appends and place is not None:
+            pieces = self._pieces.get(key)
+            if pieces is None:
+                pieces = self._pieces[key] = pieces_of(effect, self.entries[place])
+            append_piece(effect, pieces, update)
+            self._lacking[key] = effect
+            return place
+        if key in self._lacking:
+            self.refresh()
+        self._pieces.pop(key, None)
         known = None if place is None else self.entries[place]
         entry, is_new = change_entry(effect, known, update, is_over=place is not None and place < self.turn_start)
         if effect.thing == "tool_call":

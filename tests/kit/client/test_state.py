@@ -72,6 +72,25 @@ def test_halves_of_a_character_in_the_summary_of_a_compaction_become_the_charact
     assert [block.text for block in compaction.summary] == ["a\U0001f600b"]
 
 
+def test_many_chunks_of_a_summary_take_no_longer_each() -> None:
+    chunk = parse(
+        {
+            "sessionUpdate": "compaction_summary_chunk",
+            "compactionId": "1",
+            "content": {"type": "text", "text": "x" * 40},
+        }
+    )
+    state = SessionState()
+    for _ in range(50_000):
+        state.apply(chunk)
+    [compaction] = state.timeline
+    assert [len(block.text) for block in compaction.summary] == [2_000_000]
+    state.apply(parse({"sessionUpdate": "compaction_update", "compactionId": "1", "status": "completed"}))
+    state.apply(chunk)
+    assert [len(block.text) for block in state.timeline[0].summary] == [2_000_040]
+    assert [len(block.text) for block in compaction.summary] == [2_000_000]
+
+
 def test_a_message_that_was_ended_is_not_continued() -> None:
     state = state_of([text_chunk("first turn")])
     state.end_message()
