@@ -51,7 +51,7 @@ class Agent(Peer):
     direction = "a2c"
 
     def __init__(self, command: AgentCommand, cwd: str) -> None:
-        super().__init__(command.version, command.deadline)
+        super().__init__(command.version, command.deadline, command.quiet)
         self.command = command
         self.cwd = cwd
         self.initialized: Json = {}
@@ -109,6 +109,14 @@ class Agent(Peer):
             raise Violation(f"{request['method']} was answered with {short(answer)}")
         result: Json = answer["result"]
         return result
+
+    def question(self, id: str | int) -> Json:
+        """Return a `session/new`."""
+        return {**self.session_request(), "id": id}
+
+    async def ask(self, question: Json) -> Json:
+        """Open a session."""
+        return await self.result_of_opening(question)
 
     def logins(self) -> list[Any]:
         """Return the login methods."""

@@ -9,16 +9,15 @@ from typing import Any
 from acp_bindings.v1 import connecting as v1
 from acp_bindings.v2_draft import connecting as v2_draft
 from acp_kit.checking.agent import Agent
-from acp_kit.checking.peer import INFO, Json, Skipped, Violation, encode, items_of, short, with_keys
-from acp_kit.checking.scenario import Scenarios
+from acp_kit.checking.common_scenarios import COMMON_SCENARIOS
+from acp_kit.checking.peer import INFO, Json, Skipped, Violation, items_of, short, with_keys
+from acp_kit.checking.scenario import Play, Scenarios
 from acp_kit.testing.recorded_messages import member
 
 AGENT_SCENARIOS = Scenarios()
 _scenario = AGENT_SCENARIOS.add
 
 _STOP_REASONS = ("end_turn", "max_tokens", "max_turn_requests", "refusal")
-_UNKNOWN = ("_acp_bindings/unknown", "session/paint")
-_LONG = 2**20
 
 
 # How a connection begins and ends
@@ -30,7 +29,7 @@ async def messages(agent: Agent) -> None:
     with agent.checking_lines():
         session = await agent.open()
         reason = await agent.run(agent.prompt_request(session))
-        await asyncio.sleep(agent.command.quiet)
+        await asyncio.sleep(agent.quiet)
     if reason not in _STOP_REASONS:
         raise Violation(f"the turn ends with {reason!r}")
     sessions = {member(message, "params", "sessionId") for message in agent.messages if "method" in message}
@@ -81,6 +80,20 @@ async def exit(agent: Agent) -> None:
 # What clients send
 
 
+def _around_opening(function: Play) -> Play:
+    """Return a conversation in which the function plays what happens before a session is opened."""
+
+    async def play(agent: Agent) -> None:
+        await agent.initialize()
+        await function(agent)
+        await agent.open()
+
+    return play
+
+
+AGENT_SCENARIOS.include(COMMON_SCENARIOS, around=_around_opening)
+
+
 async def _with_keys(agent: Agent, keys: Json) -> None:
     await agent.initialize()
     opening = agent.session_request()
@@ -103,25 +116,6 @@ async def meta(agent: Agent) -> None:
     await _with_keys(agent, {"_meta": {"traceparent": None, "acp-bindings/deep": [{"a": 1.5}], "": False}})
 
 
-@_scenario("MUST", "transports")
-async def split_characters(agent: Agent) -> None:
-    """The system may split messages anywhere. Here it splits one inside a character."""
-    await agent.initialize()
-    request = agent.session_request(_meta={"text": "ça"})
-    line = encode(request)
-    cut = line.index("ç".encode()) + 1
-    agent.send(line[:cut])
-    await asyncio.sleep(agent.command.quiet / 4)  # so that the agent reads this part alone
-    agent.send(line[cut:])
-    await agent.response_to(request)
-
-
-@_scenario("MUST", "transports#stdio")
-async def long_line(agent: Agent) -> None:
-    """Messages may have any length. This one has 1 MiB."""
-    await agent.open(_meta={"text": "x" * _LONG})
-
-
 @_scenario("SHOULD", "transports#stdio")
 async def noise(agent: Agent) -> None:
     """A line that isn't JSON does no harm, though a client must not write it."""
@@ -130,48 +124,12 @@ async def noise(agent: Agent) -> None:
     await agent.open()
 
 
-@_scenario("SHOULD", "extensibility#custom-notifications")
-async def unknown_notification(agent: Agent) -> None:
-    """An unknown notification is ignored. Notifications get no response."""
-    await agent.initialize()
-    for method in _UNKNOWN:
-        agent.send({"method": method, "params": {}})
-    await agent.open()
-    if any("method" not in message and message.get("id") is None for message in agent.messages):
-        raise Violation("a notification was answered")
-
-
-@_scenario("MUST", "extensibility#custom-requests")
-async def unknown_request(agent: Agent) -> None:
-    """An unknown request gets a response, and the connection stays usable."""
-    await agent.initialize()
-    for method in _UNKNOWN:
-        await agent.request(agent.request_of(method))
-    await agent.open()
-
-
-@_scenario("SHOULD", "extensibility#custom-requests")
-async def method_not_found(agent: Agent) -> None:
-    """The response to an unknown request is the error -32601."""
-    await agent.initialize()
-    for method in _UNKNOWN:
-        await _expect_error(agent, agent.request_of(method), -32601)
-
-
 @_scenario("SHOULD", "overview#communication-model")
 async def invalid_params(agent: Agent) -> None:
     """Invalid params are answered with the error -32602, and the connection stays usable."""
     await agent.open()
     await _expect_error(agent, agent.request_of("session/prompt", sessionId=7, prompt="hello"), -32602)
     await agent.open()
-
-
-@_scenario("MUST", "schema#requestid")
-async def string_ids(agent: Agent) -> None:
-    """A response has the id of its request. An id that is a string stays a string."""
-    await agent.initialize()
-    for id in ("31", "a b", 2**40):
-        await agent.result_of_opening({**agent.session_request(), "id": id})
 
 
 @_scenario("MUST", "session-setup#session-id")
@@ -232,7 +190,7 @@ async def cancel(agent: Agent) -> None:
     prompt = agent.prompt_request(session, agent.command.long_prompt)
     agent.send(prompt)
     with suppress(TimeoutError):  # an update says that the turn is under way
-        async with asyncio.timeout(agent.command.quiet):
+        async with asyncio.timeout(agent.quiet):
             while member(await agent.receive("session/update"), "params", "sessionId") != session:
                 pass
     agent.send({"method": "session/cancel", "params": {"sessionId": session}})
@@ -245,7 +203,7 @@ async def cancel(agent: Agent) -> None:
     if reason != "cancelled":
         raise Violation(f"the cancelled turn has ended with {reason!r}")
     count = len(agent.updates(session))
-    await asyncio.sleep(agent.command.quiet)
+    await asyncio.sleep(agent.quiet)
     if agent.version == 1 and len(agent.updates(session)) > count:
         raise Violation("after the response to the cancelled prompt, the agent has sent updates")
 
@@ -321,7 +279,7 @@ async def load(agent: Agent) -> None:
     await agent.run(agent.prompt_request(session))
     await agent.call("session/load", sessionId=session, cwd=agent.cwd, mcpServers=[])
     count = len(_history(agent, session))
-    await asyncio.sleep(agent.command.quiet)
+    await asyncio.sleep(agent.quiet)
     if len(_history(agent, session)) > count:
         raise Violation("after the response to session/load, the agent has sent history")
     await _expect_error(
@@ -350,7 +308,7 @@ async def close(agent: Agent) -> None:
     _require(agent, "close")
     prompt = agent.prompt_request(session, agent.command.long_prompt)
     agent.send(prompt)
-    await asyncio.sleep(agent.command.quiet / 2)
+    await asyncio.sleep(agent.quiet / 2)
     await agent.call("session/close", sessionId=session)
     answer = await agent.response_to(prompt)
     if agent.version == 1 and member(answer, "result", "stopReason") not in ("cancelled", *_STOP_REASONS):

@@ -56,7 +56,7 @@ class Client(Peer):
     direction = "c2a"
 
     def __init__(self, command: ClientCommand) -> None:
-        super().__init__(command.version, command.deadline)
+        super().__init__(command.version, command.deadline, command.quiet)
         self.command = command
         initialized: Json = {"protocolVersion": 1, "agentCapabilities": {}, "authMethods": []}
         if command.version == 2:
@@ -83,7 +83,7 @@ class Client(Peer):
         super().send(*messages)
         asks = any(b"/request_permission" in entry.data for entry in self.entries[-len(messages) :])
         if self.command.answer is not None and asks:
-            asyncio.get_running_loop().call_later(self.command.quiet / 4, self.type, self.command.answer)
+            asyncio.get_running_loop().call_later(self.quiet / 4, self.type, self.command.answer)
 
     def type(self, line: str) -> None:
         """Type a line into its stdin."""
@@ -130,6 +130,10 @@ class Client(Peer):
         """Return an update with a text of the agent."""
         fields = {"messageId": "message-1"} if self.version == 2 else {}
         return update("agent_message_chunk", content={"type": "text", "text": text}, **fields)
+
+    def question(self, id: int | str) -> Json:
+        """Return a request for permission."""
+        return self.permission(id)
 
     def permission(self, id: int | str, kinds: Sequence[str] = KINDS, session: str = SESSION) -> Json:
         """Return a request for permission to edit a file. The id of each option is `my-` and its kind."""

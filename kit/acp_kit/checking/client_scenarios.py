@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -14,7 +13,8 @@ from uuid import uuid4
 from acp_bindings.v1 import connecting as v1
 from acp_bindings.v2_draft import connecting as v2_draft
 from acp_kit.checking.client import KINDS, SESSION, Client, update
-from acp_kit.checking.peer import Json, Skipped, Violation, encode, items_of, short, with_keys
+from acp_kit.checking.common_scenarios import COMMON_SCENARIOS
+from acp_kit.checking.peer import Json, Skipped, Violation, items_of, short, with_keys
 from acp_kit.checking.scenario import Play, Scenarios
 from acp_kit.testing.recorded_messages import member
 
@@ -34,13 +34,6 @@ def _around_turn(function: Play) -> Play:
 
 
 _in_turn = partial(_scenario, around=_around_turn)
-
-
-async def _request_together(client: Client, requests: Sequence[Json]) -> None:
-    """Send requests with one write, and wait for their responses."""
-    client.send(*requests)
-    for request in requests:
-        await client.response_to(request)
 
 
 # How a connection begins
@@ -63,7 +56,7 @@ async def initialize_first(client: Client) -> None:
     """The client sends nothing else before the response to `initialize`."""
     result = client.results.pop("initialize")
     request = await client.receive("initialize")
-    await asyncio.sleep(client.command.quiet)
+    await asyncio.sleep(client.quiet)
     if client.messages != [request]:
         raise Violation(f"before the answer to initialize, the client has sent {client.methods()}")
     client.send({"id": request.get("id"), "result": result})
@@ -75,7 +68,7 @@ async def initialize_silence(client: Client) -> None:
     """If the agent never answers `initialize`, the client ends, at the latest at Ctrl-C."""
     del client.results["initialize"]
     await client.receive("initialize")
-    await asyncio.sleep(client.command.quiet)
+    await asyncio.sleep(client.quiet)
     client.interrupt()
     await client.wait_for_disconnection()
 
@@ -127,7 +120,7 @@ async def load(client: Client) -> None:
     asked = update("user_message_chunk", content={"type": "text", "text": "Hello?"})
     call = update("tool_call", toolCallId="call-1", title="Read a.txt", kind="read", status="completed")
     client.send(asked, client.text("Hello "), client.text("there"), call)
-    await asyncio.sleep(client.command.quiet)
+    await asyncio.sleep(client.quiet)
     if "session/prompt" in client.methods():
         raise Violation("the client has sent session/prompt before the answer to session/load")
     client.send({"id": request.get("id"), "result": {}})
@@ -223,9 +216,7 @@ def _for_session(method: str, **params: Any) -> Json:
 
 # What agents send
 
-_UNKNOWN: list[Json] = [
-    {"method": method, "params": {"sessionId": SESSION}} for method in ("_acp_bindings/unknown", "session/paint")
-]
+CLIENT_SCENARIOS.include(COMMON_SCENARIOS, around=_around_turn)
 
 
 @_scenario("SHOULD", "prompt-turn#3-agent-reports-output")
@@ -266,17 +257,6 @@ async def meta(client: Client) -> None:
     await _with_keys(client, {"_meta": {"traceparent": None, "acp-bindings/deep": [{"a": 1.5}], "": False}})
 
 
-@_in_turn("MUST", "transports")
-async def split_characters(client: Client) -> None:
-    """The system may split messages anywhere. Here it splits one inside a character."""
-    line = encode(request := client.permission("ça"))
-    cut = line.index("ç".encode()) + 1
-    client.send(line[:cut])
-    await asyncio.sleep(client.command.quiet / 4)  # so that the client reads this part alone
-    client.send(line[cut:])
-    await client.response_to(request)
-
-
 @_scenario("SHOULD", "transports#stdio")
 async def noise(client: Client) -> None:
     """Lines that aren't JSON do no harm, though an agent must not write them."""
@@ -314,49 +294,16 @@ async def unknown_update(client: Client) -> None:
     client.send(update("weather_update", forecast={"tomorrow": "sunny"}), client.text("Hello"))
 
 
-@_in_turn("SHOULD", "extensibility#custom-notifications")
-async def unknown_notification(client: Client) -> None:
-    """An unknown notification is ignored."""
-    client.send(*_UNKNOWN)
-
-
-@_in_turn("MUST", "transports#stdio")
-async def long_line(client: Client) -> None:
-    """Messages may have any length. This one has 1 MiB."""
-    request = client.permission(1)
-    request["params"]["_meta"] = {"text": "x" * 2**20}
-    await client.request(request)
-
-
 # Requests to the client
-
-
-@_in_turn("MUST", "extensibility#custom-requests")
-async def unknown_request(client: Client) -> None:
-    """An unknown request gets a response."""
-    await _request_together(client, [{"id": message["method"], **message} for message in _UNKNOWN])
-
-
-@_in_turn("SHOULD", "extensibility#custom-requests")
-async def method_not_found(client: Client) -> None:
-    """The response to an unknown request is the error -32601."""
-    for message in _UNKNOWN:
-        answer = await client.request({"id": 1, **message})
-        if member(answer, "error", "code") != -32601:
-            raise Violation(f"{message['method']} was answered with {short(answer)}")
-
-
-@_in_turn("MUST", "schema#requestid")
-async def string_ids(client: Client) -> None:
-    """A response has the id of its request. An id that is a string stays a string."""
-    for id in ("31", "a b", 0):
-        await client.request(client.permission(id))
 
 
 @_in_turn("MUST", "overview#communication-model")
 async def parallel_requests(client: Client) -> None:
     """Each of several parallel requests gets a response."""
-    await _request_together(client, [client.permission(id) for id in (1, 2, 3)])
+    requests = [client.permission(id) for id in (1, 2, 3)]
+    client.send(*requests)
+    for request in requests:
+        await client.response_to(request)
 
 
 @_in_turn("MUST", "overview#communication-model")
@@ -395,7 +342,7 @@ async def cancel(client: Client) -> None:
     prompt = await client.receive("session/prompt")
     client.send(client.text("Please cancel this turn while the question is open."), request := client.permission(1))
     with suppress(TimeoutError):
-        async with asyncio.timeout(client.command.quiet):
+        async with asyncio.timeout(client.quiet):
             await client.response_to(request)
             raise Skipped("the client has answered the question by itself")
     client.interrupt()

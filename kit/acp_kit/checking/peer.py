@@ -43,6 +43,7 @@ class Peer:
         direction: the direction of its lines.
         version: the version of the protocol.
         deadline: how long one step may take, in seconds.
+        quiet: how long to wait to see that nothing is sent, in seconds.
         entries: all lines so far.
         messages: its messages so far: its lines that are JSON objects.
         process: its process. Set when it is started.
@@ -52,9 +53,10 @@ class Peer:
     direction: ClassVar[Direction]
     process: Process
 
-    def __init__(self, version: Version, deadline: float) -> None:
+    def __init__(self, version: Version, deadline: float, quiet: float) -> None:
         self.version: Version = version
         self.deadline = deadline
+        self.quiet = quiet
         self.entries: list[WireLine] = []
         self.messages: list[Json] = []
         self._writer: asyncio.StreamWriter | None = None
@@ -107,6 +109,14 @@ class Peer:
         """Send a request, and wait for its response."""
         self.send(request)
         return await self.response_to(request)
+
+    def question(self, id: str | int) -> Json:
+        """Return a request that every such program answers."""
+        raise NotImplementedError
+
+    async def ask(self, question: Json) -> Json:
+        """Send a question, and check its response."""
+        return await self.request(question)
 
     async def wait_for_disconnection(self) -> None:
         """Wait until it has closed the connection or exited."""

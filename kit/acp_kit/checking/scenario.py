@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from inspect import getdoc
 from typing import Any, Literal, TypeAlias
 
@@ -66,3 +66,8 @@ class Scenarios(dict[str, Scenario]):
             self[id] = Scenario(id=id, level=level, rule=getdoc(function) or "", page=page, play=play, **facts)
 
         return add
+
+    def include(self, others: Scenarios, around: Callable[[Play], Play]) -> None:
+        """Add other scenarios. `around` returns the whole conversation, given the function that plays a part of it."""
+        for id, scenario in others.items():
+            self[id] = replace(scenario, play=around(scenario.play))

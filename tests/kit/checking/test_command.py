@@ -36,8 +36,8 @@ def test_the_text_has_a_line_for_what_passed_and_the_conversation_for_what_faile
         "      The response to an unknown request is the error -32601.",
         "      https://agentclientprotocol.com/protocol/v1/extensibility#custom-requests",
     ]
-    assert '      <- {"id": 1, "method": "_acp_bindings/unknown", "params": {"sessionId": "session-1"}}' in lines
-    assert '      -> {"id": 1, "result": null}' in lines
+    assert '      <- {"id": 1000, "method": "_acp_bindings/unknown", "params": {}}' in lines
+    assert '      -> {"id": 1000, "result": null}' in lines
     assert lines[-2:] == [
         "ok    MUST    unknown-request",
         "2 passed, 0 MUST failed, 1 SHOULD failed, 0 skipped",

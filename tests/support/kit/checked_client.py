@@ -39,7 +39,7 @@ DEFECTS = {
     "waits for the result of a prompt": ("prompt-error", "seconds for the client to exit"),
     "waits for a dead agent": ("agent-dies", "seconds for the client to exit"),
     "crashes at unknown updates": ("unknown-update", "exit code 1"),
-    "answers notifications and crashes": ("unknown-notification", "exit code 1"),
+    "answers notifications and crashes": ("unknown-notification", "closed the connection before the answer"),
     "reads 64 KiB at most": ("long-line", "before the answer to session/request_permission"),
     "ignores unknown requests": ("unknown-request", "seconds for the answer to _acp_bindings/unknown"),
     "answers unknown requests with null": ("method-not-found", "_acp_bindings/unknown was answered with null"),
