@@ -111,11 +111,7 @@ def _check_client(parser: CommandParser, options: Namespace) -> int:
         by_hand=options.by_hand,
         version=options.protocol_version,
     )
-
-    async def run(scenario: Scenario) -> Result:
-        return await run_client(scenario, command)
-
-    return _check(options, command.arguments, CLIENT_SCENARIOS, run)
+    return _check(options, command.arguments, CLIENT_SCENARIOS, lambda scenario: run_client(scenario, command))
 
 
 def _check_agent(options: Namespace) -> int:
@@ -128,11 +124,7 @@ def _check_agent(options: Namespace) -> int:
         quiet=options.quiet,
         version=options.protocol_version,
     )
-
-    async def run(scenario: Scenario) -> Result:
-        return await run_agent(scenario, command)
-
-    return _check(options, command.arguments, AGENT_SCENARIOS, run)
+    return _check(options, command.arguments, AGENT_SCENARIOS, lambda scenario: run_agent(scenario, command))
 
 
 def _check(

@@ -138,8 +138,13 @@ class RecordedSide:
         """Match a message of the peer."""
         method = message.get("method")
         candidates = self._candidates(message)
-        if str(method).startswith("$/") or not (candidates or (method and "id" in message)):
-            return  # a cancellation, a response after the end, or a notification to ignore
+        if str(method).startswith("$/"):  # a cancellation
+            return
+        if not candidates:  # a response after the end, a notification to ignore, or a request
+            if method is not None and "id" in message:
+                self.problems.append(f"The {self._peer} has sent {method}, but the recorded one no request")
+                await self._refuse(message, transport)
+            return
         values = values_of(message)
 
         for entry in candidates:
@@ -152,19 +157,19 @@ class RecordedSide:
             is_other = entry.message.get("method") != method
             return is_other, len(self._differences(entry, values)), entry.index in self._matched
 
-        nearest = min(candidates, key=distance, default=None)
-        if nearest is None:
-            self.problems.append(f"The {self._peer} has sent {method}, but the recording has no request of its")
-        else:
-            differing = self._differences(nearest, values)[:_MAX_DIFFERENCES]
-            reasons = "; ".join(differing) or "it was played already"
-            error = member(message, "error", "message")
-            explanation = "" if error is None else f" ({error!r:.80})"
-            self.problems.append(f"The nearest in the recording is {nearest.title}: {reasons}{explanation}")
-        if method is None and nearest is not None:
+        nearest = min(candidates, key=distance)
+        differing = self._differences(nearest, values)[:_MAX_DIFFERENCES]
+        reasons = "; ".join(differing) or "it was played already"
+        error = member(message, "error", "message")
+        explanation = "" if error is None else f" ({error!r:.80})"
+        self.problems.append(f"The nearest in the recording is {nearest.title}: {reasons}{explanation}")
+        if method is None:
             self._deviate(nearest, message)
         elif "id" in message:
-            await self._send(transport, id=message["id"], error={"code": -32603, "message": self.problems[-1]})
+            await self._refuse(message, transport)
+
+    async def _refuse(self, request: dict[str, Any], transport: Transport) -> None:
+        await self._send(transport, id=request["id"], error={"code": -32603, "message": self.problems[-1]})
 
     def _candidates(self, message: dict[str, Any]) -> list[Entry]:
         """Return the entries that a message of the peer may be."""

@@ -114,7 +114,7 @@ async def test_what_the_agent_does_otherwise_is_explained(
 
 
 async def test_a_request_is_refused_if_the_recorded_agent_has_sent_none(folder: Path) -> None:
-    problem = "The agent has sent session/request_permission, but the recording has no request of its"
+    problem = "The agent has sent session/request_permission, but the recorded one no request"
     with pytest.raises(AssertionError, match=problem):
         await replay_client(await record(folder, "a"), ScriptedAgent(edit))
 
