@@ -159,8 +159,11 @@ async def _run(
         if prints:
             sys.stdout.write(f"{format_text(results[-1])}\n")
             sys.stdout.flush()
-        has_prompt = any(b'"session/prompt"' in entry.data for entry in results[-1].entries)
-        if scenario is CLIENT_SCENARIOS["messages"] and not has_prompt:
+        entries = results[-1].entries
+        if scenario is CLIENT_SCENARIOS["messages"] and not any(b'"session/prompt"' in entry.data for entry in entries):
             sys.stderr.write(f"acp-bindings: {_NO_PROMPT}\n")
+            break
+        if scenario is AGENT_SCENARIOS["messages"] and not any(entry.direction == "a2c" for entry in entries):
+            sys.stderr.write("acp-bindings: the agent has sent nothing, so the other scenarios are skipped\n")
             break
     return results

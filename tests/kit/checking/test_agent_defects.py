@@ -92,3 +92,11 @@ def test_the_command_reports_and_exits_like_check_client(capsys: pytest.CaptureF
     assert main(["check-agent", "--", "no-such-agent"]) == 2
     with pytest.raises(SystemExit, match="2"):
         main(["check-agent"])
+
+
+def test_an_agent_that_sends_nothing_is_checked_once(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check-agent", "--", "sh", "-c", "echo no key >&2; exit 3"]) == 1
+    printed = capsys.readouterr()
+    assert "no key" in printed.out
+    assert printed.out.count("FAIL") == 1
+    assert "the agent has sent nothing, so the other scenarios are skipped" in printed.err
