@@ -1,4 +1,4 @@
-"""Agents of version 1 behind `as_v2`, and raw clients of version 2 that talk to them."""
+"""Agents of version 1 behind `as_v2`, and raw clients of version 2 that talk to them or to other agents."""
 
 from __future__ import annotations
 
