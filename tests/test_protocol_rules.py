@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tools.specification.rules import PAGE, RULE, files_by_rule, page
+from tools.specification.rules import PAGE, RULE, files_by_rule, render_page
 
 RULES = [int(number) for number in RULE.findall(PAGE.read_text("utf-8"))]
 
@@ -16,4 +16,4 @@ def test_every_rule_has_a_test_and_every_tested_rule_exists() -> None:
 
 
 def test_the_page_links_the_tests_of_every_rule() -> None:
-    assert PAGE.read_text("utf-8") == page(), "Run make specification."
+    assert PAGE.read_text("utf-8") == render_page(), "Run make specification."

@@ -19,7 +19,7 @@ def test_each_statement_has_a_proof_that_exists() -> None:
 
 
 def test_the_page_of_the_statements_is_up_to_date() -> None:
-    assert page.PAGE.read_text("utf-8") == page.page(STATEMENTS), "Run make specification."
+    assert page.PAGE.read_text("utf-8") == page.render_page(STATEMENTS), "Run make specification."
 
 
 def test_each_statement_is_there_once() -> None:

@@ -24,7 +24,7 @@ folder of `$fpath`.
 """
 
 
-def page() -> str:
+def render_page() -> str:
     """Return the page."""
     _, commands = parsers()
     return "\n".join([_HEAD, *(line for name, parser in commands.items() for line in _section(name, parser))])
@@ -65,4 +65,4 @@ def _value(argument: Action) -> str:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(page(), "utf-8")
+    PAGE.write_text(render_page(), "utf-8")

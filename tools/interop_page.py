@@ -38,7 +38,7 @@ How many of the operations work:
 """
 
 
-def page() -> str:
+def render_page() -> str:
     """Return the page for what is recorded."""
     failures = recorded()
     _require_explanations(failures)
@@ -106,4 +106,4 @@ async def _try_all() -> dict[Pair, dict[str, str]]:
 
 if __name__ == "__main__":
     record(asyncio.run(_try_all()))
-    PAGE.write_text(page(), "utf-8")
+    PAGE.write_text(render_page(), "utf-8")

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from xml.etree import ElementTree
 
-from benchmarks.crater.results import HEADING, PAGE, PROJECTS, Result, page, problems, row
+from benchmarks.crater.results import HEADING, PAGE, PROJECTS, Result, problems, render_page, row
 from tools.paths import ROOT
 from tools.third_party import python_in
 
@@ -126,7 +126,7 @@ def main(names: Sequence[str]) -> int:
             print(f"  {problem}", flush=True)
             has_problems = True
     if {*fitting} == {*PROJECTS}:
-        PAGE.write_text(page(results), "utf-8")
+        PAGE.write_text(render_page(results), "utf-8")
     return int(has_problems)
 
 

@@ -93,7 +93,7 @@ def row(result: Result) -> str:
     return f"| {' | '.join(map(str, cells))} |"
 
 
-def page(results: Iterable[Result]) -> str:
+def render_page(results: Iterable[Result]) -> str:
     """Return the page with the results of all projects."""
     version, today = platform.python_version(), datetime.datetime.now(datetime.UTC).date()
     lines = [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks.crater.results import PAGE, PROJECTS, Result, page, problems
+from benchmarks.crater.results import PAGE, PROJECTS, Result, problems, render_page
 
 RESULT = Result(
     "nooa-acp", "0.12.1", before={"a": True, "b": True, "c": False}, after={"a": True}, ours=2, official=0, seconds=1.4
@@ -28,7 +28,7 @@ def test_a_project_without_a_connection_of_ours_shows_nothing() -> None:
 
 
 def test_the_page_has_a_row_of_each_project_and_each_lost_test() -> None:
-    written = page([RESULT._replace(name=name) for name in PROJECTS])
+    written = render_page([RESULT._replace(name=name) for name in PROJECTS])
     for name, project in PROJECTS.items():
         assert f"| {name} {project['version']} | 0.12.1 | 3 | 2 | 1 | 2 | 0 | 1 |" in written
         assert all(f"| {name} | `{test}` | {reason} |" in written for test, reason in project.get("lost", {}).items())

@@ -1,7 +1,7 @@
 """The page of the command line."""
 
-from tools.command_line import PAGE, page
+from tools.command_line import PAGE, render_page
 
 
 def test_the_page_of_the_command_line_is_up_to_date() -> None:
-    assert PAGE.read_text("utf-8") == page(), "Run `make command-line`."
+    assert PAGE.read_text("utf-8") == render_page(), "Run `make command-line`."

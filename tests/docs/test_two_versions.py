@@ -16,11 +16,10 @@ import pytest
 from acp_bindings.v2_draft.connecting import AGENT_SIDE
 from tests.support.docs.blocks import DOCS
 from tests.support.docs.files import steps
+from tests.support.kit.behind_v2 import CANCEL, INFO, PROMPT, ask, names, request, until_idle
 from tests.support.runtime.peer import LINKS, Peer, serving
 
 PAGE = DOCS / "guides" / "two-versions.md"
-INFO = {"name": "client", "version": "1"}
-PROMPT = [{"type": "text", "text": "hi"}]
 
 
 @pytest.fixture
@@ -54,30 +53,10 @@ async def session_of(agent: Any) -> AsyncIterator[Peer]:
         yield peer
 
 
-def request(id: int, method: str, **params: Any) -> dict[str, Any]:
-    return {"id": id, "method": method, "params": {"sessionId": "session-1", **params}}
-
-
-async def ask(peer: Peer, id: int, method: str, **params: Any) -> tuple[list[Any], Any]:
-    """Send a request about the session. Return the updates before its response, and the response."""
-    await peer.send(request(id, method, **params))
-    updates: list[Any] = []
-    while (message := await peer.receive()).get("id") != id:
-        updates.append(message["params"]["update"])
-    return updates, message
-
-
 async def turn(peer: Peer) -> tuple[list[Any], str]:
     """Send a prompt. Return the updates until the session is idle, and the id of the message in the response."""
     before, response = await ask(peer, 1, "session/prompt", prompt=PROMPT)
     return [*before, *await until_idle(peer)], response["result"]["messageId"]
-
-
-async def until_idle(peer: Peer) -> list[Any]:
-    updates = [(await peer.receive())["params"]["update"]]
-    while updates[-1].get("state") != "idle":
-        updates.append((await peer.receive())["params"]["update"])
-    return updates
 
 
 async def begin(peer: Peer) -> list[Any]:
@@ -86,16 +65,6 @@ async def begin(peer: Peer) -> list[Any]:
     while not updates or updates[-1]["sessionUpdate"] != "agent_message_chunk":
         updates.append((await peer.receive())["params"]["update"])
     return updates
-
-
-def names(updates: list[Any]) -> list[str]:
-    """Return the kinds of updates; of a state, the state and its stop reason."""
-    return [
-        " ".join(filter(None, (update["state"], update.get("stopReason"))))
-        if "state" in update
-        else update["sessionUpdate"]
-        for update in updates
-    ]
 
 
 TURN = ["user_message", "running", "agent_message_chunk"]
@@ -148,12 +117,11 @@ async def test_a_prompt_during_a_turn_is_refused_and_the_turn_goes_on(waiting: A
 
 
 async def test_session_cancel_ends_the_turn_in_idle_with_the_reason_cancelled(waiting: Any) -> None:
-    cancel = {"method": "session/cancel", "params": {"sessionId": "session-1"}}
     async with session_of(waiting) as peer:
         assert names(await begin(peer)) == TURN
-        await peer.send(cancel, cancel)
+        await peer.send(CANCEL, CANCEL)
         assert names(await until_idle(peer)) == ["idle cancelled"]
-        await peer.send(cancel)
+        await peer.send(CANCEL)
         assert await peer.until_quiet() == []
         assert names(await begin(peer)) == TURN
         await ask(peer, 2, "session/close")
@@ -173,8 +141,7 @@ async def test_close_right_after_the_prompt_leaves_out_no_report(waiting: Any) -
 
 async def test_a_prompt_that_is_cancelled_before_it_is_handled_leaves_no_message(waiting: Any) -> None:
     async with session_of(waiting) as peer:
-        cancel = {"method": "session/cancel", "params": {"sessionId": "session-1"}}
-        await peer.send(request(1, "session/prompt", prompt=PROMPT), cancel, cancel)
+        await peer.send(request(1, "session/prompt", prompt=PROMPT), CANCEL, CANCEL)
         answer = await peer.receive()
         assert (answer["id"], answer["error"]["code"]) == (1, -32800)
         assert await peer.until_quiet() == []

@@ -10,7 +10,7 @@ import pytest
 
 from tests.support.interop.findings import EXPLANATIONS, OUR_PAIRS, Pair, find, recorded
 from tests.support.skipping import skip_without
-from tools.interop_page import PAGE, page
+from tools.interop_page import PAGE, render_page
 from tools.third_party import UnavailableError
 
 pytestmark = [pytest.mark.xdist_group("SDKs"), pytest.mark.slow]
@@ -51,4 +51,4 @@ def test_each_explanation_explains_something() -> None:
 
 
 def test_the_page_says_what_is_recorded() -> None:
-    assert PAGE.read_text("utf-8") == page(), "Run python -m tools.interop_page"
+    assert PAGE.read_text("utf-8") == render_page(), "Run python -m tools.interop_page"

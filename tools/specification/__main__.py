@@ -12,5 +12,5 @@ if __name__ == "__main__":
     wrong = [f"{entry.page}: {entry.text} {problem}" for entry in statements for problem in problems(entry)]
     if wrong:
         sys.exit("\n".join(wrong))
-    page.PAGE.write_text(page.page(statements), "utf-8")
-    rules.PAGE.write_text(rules.page(), "utf-8")
+    page.PAGE.write_text(page.render_page(statements), "utf-8")
+    rules.PAGE.write_text(rules.render_page(), "utf-8")

@@ -28,7 +28,7 @@ The headings are the names of upstream's pages. Statements without MUST, SHOULD 
 """
 
 
-def page(statements: list[Statement]) -> str:
+def render_page(statements: list[Statement]) -> str:
     """Return the page with these statements."""
     parts = [_HEAD, *_counts(statements)]
     for name, of_page in groupby(statements, lambda statement: statement.page):

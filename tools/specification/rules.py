@@ -22,7 +22,7 @@ def files_by_rule() -> dict[int, list[Path]]:
     return found
 
 
-def page() -> str:
+def render_page() -> str:
     """Return the page of the rules, with the links to today's tests."""
     files = files_by_rule()
     return RULE.sub(lambda rule: _linked(rule[0], files.get(int(rule[1]), [])), PAGE.read_text("utf-8"))

@@ -1,10 +1,6 @@
-"""What this side sends: notifications, and calls, which the peer answers (rules 7 to 9, 16 to 21, and 29).
+"""What this side sends: notifications, and calls, which the peer answers (rules 7 to 9, 16 to 19, and 29).
 
-A call is *pending* until its response is here or its caller has stopped waiting. Then the peer is told that it is
-cancelled, and it is *abandoned*; its late response is recognised and dropped.
-
-If this side cancels a turn, the peer's requests that belong to it are answered as cancelled: those in flight at once,
-others when they arrive. Turns that the peer cancels are in `request.py`.
+`pending.py` says what a call is from its sending to its response, and `turns.py` which calls are turns.
 """
 
 from __future__ import annotations
@@ -16,13 +12,14 @@ from dataclasses import dataclass, field
 from logging import WARNING, getLogger
 from typing import Any, TypeVar
 
-from acp_runtime.connection.ids import Groups, RecentIds
-from acp_runtime.connection.in_flight import InFlight, InFlightNotification, begin_wait_for_peer, current, wait_for_peer
+from acp_runtime.connection.in_flight import InFlightNotification, begin_wait_for_peer, current, wait_for_peer
 from acp_runtime.connection.lifecycle import Lifecycle
 from acp_runtime.connection.limits import Limits
+from acp_runtime.connection.pending import Call
 from acp_runtime.connection.request import InFlightRequest, Requests
 from acp_runtime.connection.session import Outcome, Sessions
 from acp_runtime.connection.state import ProtocolState
+from acp_runtime.connection.turns import Turns
 from acp_runtime.connection.writer import Writer
 from acp_runtime.errors import ConnectionClosed, InternalError, InvalidResponse, ProtocolVersionMismatch, RemoteError
 from acp_runtime.jsonrpc.encoding import notification_line, request_line
@@ -43,50 +40,6 @@ _MAX_ABANDONED = 10_000
 _logger = getLogger(__name__)
 
 
-@dataclass(slots=True, eq=False, repr=False)
-class Call:
-    """A request that was sent.
-
-    Attributes:
-        id: counts up from 0.
-        wire: the method.
-        method: None if the schema doesn't have it.
-        params: its params.
-        session: the session whose notifications are handled before the response.
-        caller: the message whose handler made the call, if it came by the same connection.
-        inside: the same, whichever connection it came by.
-        future: resolves to the result.
-        turn_cancelled: whether this side has sent the notification that cancels its turn.
-        forgotten: done when the call was abandoned, and its late response is here or no longer expected; None before it
-            is abandoned.
-    """
-
-    id: int
-    wire: str
-    method: Request[Any, Any] | None
-    params: Any
-    session: str | None
-    caller: InFlight | None
-    inside: InFlight | None
-    future: asyncio.Future[Any]
-    turn_cancelled: bool = False
-    forgotten: asyncio.Future[None] | None = None
-
-    def resolve(self, result: Any, error: BaseException | None) -> None:
-        """Give the result or the error to the caller, if it still waits."""
-        if self.future.done():
-            return
-        if error is None:
-            self.future.set_result(result)
-        else:
-            self.future.set_exception(error)
-
-    @property
-    def is_inside_a_notification(self) -> bool:
-        """Whether the handler of a notification made the call, and waits for it."""
-        return isinstance(self.inside, InFlightNotification) and not self.inside.done
-
-
 @dataclass(eq=False, repr=False)
 class Calls:
     """Sends the calls and notifications of this side, and resolves the calls: the `Channel` of a proxy.
@@ -99,13 +52,13 @@ class Calls:
         limits: are told which handlers wait for the peer.
         writer: writes the lines.
         sessions: deliver the results behind the notifications, and hold notifications to new sessions.
-        requests: answer those of a turn that this side has cancelled.
+        requests: the peer's requests; some end with a turn that this side cancels.
         loop: the event loop of the connection.
         end: why no call can be sent any more; None while it can.
         sends_nothing: whether notifications are refused as well, because the handlers have ended.
         pending: the calls without a response, by id, oldest first.
         abandoned: cancelled calls without a response, by id.
-        cancelled_sessions: those whose newest turn this side has cancelled.
+        turns: the calls that run a turn at the peer.
     """
 
     state: ProtocolState
@@ -121,28 +74,16 @@ class Calls:
     sends_nothing: bool = field(default=False, init=False)
     pending: dict[int, Call] = field(default_factory=dict[int, Call], init=False)
     abandoned: dict[int, Call] = field(default_factory=dict[int, Call], init=False)
-    cancelled_sessions: RecentIds = field(default_factory=RecentIds, init=False)
+    turns: Turns = field(init=False)
 
     def __post_init__(self) -> None:
         self._log = ThrottledLogger(_logger)
         self._next_id = 0
+        self.turns = Turns(self.state.side, self.requests)
         proxy: Any = self.state.side.remote  # a subclass of `Remote`, with the tables of the peer's methods
         notifications: dict[str, Notification[Any]] = proxy.notifications
-        # The notifications to the peer that cancel requests of a session: those that run a turn there, and requests of
-        # the peer that belong to the turn.
-        own = [method.cancelled[0] for method in self.state.side.requests.values() if method.cancelled]
-        cancelled = {method.wire: method.cancelled for method in proxy.requests.values() if method.cancelled}
-        self._turn_cancellations = notifications.keys() & {*own, *(by for by, _, _ in cancelled.values())}
-        # The methods of the peer that run a turn and return its result, each with the notification that cancels it.
-        self._cancelled_by = {wire: by for wire, (by, result, _) in cancelled.items() if result and by in notifications}
-        # The notifications by which the peer's requests are accepted: the field, its tag, and the values of the tag.
-        accepted = [method.accepted for method in self.state.side.requests.values() if method.accepted]
-        self._accepting = {wire: (name, tag, tags) for wire, name, tag, tags, _ in accepted}
-        self._affecting_requests = self._turn_cancellations | self._accepting.keys()
         by_id = {method.wire: method.cancels for method in notifications.values()}
         self._cancels_by_id = [(wire, wire_name(field)) for wire, field in by_id.items() if field is not None]
-        # The turns without a response, by session.
-        self._turns: Groups[Call] = Groups()
 
     # What a proxy calls.
 
@@ -165,7 +106,7 @@ class Calls:
         self.state.check_outgoing(method, params)
         if method.opens:
             self.state.record_own(params)
-        if self.abandoned and method.wire in self._cancelled_by:
+        if self.abandoned and method.wire in self.turns.cancelled_by:
             return self._call_after_cancelled_turns(method, params)
         return self._call(method.wire, method, params)
 
@@ -254,7 +195,7 @@ class Calls:
 
     def has_cancelled_turn(self, session: str) -> bool:
         """Return whether this side has cancelled the newest turn of a session."""
-        return session in self.cancelled_sessions
+        return session in self.turns.cancelled_sessions
 
     @property
     def handler(self) -> Any:
@@ -289,25 +230,14 @@ class Calls:
         line = notification_line(wire, params)
         if len(line) > self.state.longest_line:
             self.state.refuse_line(wire, line)
-        affects_requests = wire in self._affecting_requests and self._affects_requests(wire, params)
+        affects_requests = wire in self.turns.notifications and self.turns.affects_requests(wire, params)
         if not affects_requests and not self.sessions.creating_requests:
             self.writer.send(line)
             return
         session = session_of(self.state.profile, params)
         self.sessions.send(session, line)
-        if not affects_requests or session is None:
-            return
-        if wire in self._turn_cancellations:
-            self._turn_cancelled(wire, session)
-        else:
-            self.requests.accept(session, getattr(params, self._accepting[wire][0]))
-
-    def _affects_requests(self, wire: str, params: Any) -> bool:
-        """Return whether a notification cancels requests of a session, or says that one was accepted."""
-        if wire not in self._accepting:
-            return True
-        name, tag, tags = self._accepting[wire]
-        return getattr(getattr(params, name, None), tag, None) in tags
+        if affects_requests and session is not None:
+            self.turns.record_sent(wire, session, params)
 
     async def _drain(self) -> None:
         await wait_for_peer(self.limits, self.writer.drain())
@@ -335,7 +265,7 @@ class Calls:
 
     async def _call_after_cancelled_turns(self, method: Request[Any, Any], params: Any) -> Any:
         """Send a new turn of a session after the responses to the cancelled ones before it (rule 19)."""
-        turns = self._turns.get(session_of(self.state.profile, params), ())
+        turns = self.turns.get(session_of(self.state.profile, params), ())
         late = {call.forgotten: call for call in turns if call.forgotten is not None}
         if late:
             responses = asyncio.wait(late, timeout=self.options.late_answer_deadline)
@@ -344,7 +274,7 @@ class Calls:
                 text = "Sending %s before the cancelled one was answered (Options.late_answer_deadline)"
                 self._log.log(WARNING, "late", text, method.wire)
             for forgotten in missing:
-                self._turns.remove(late[forgotten].session, late[forgotten])
+                self.turns.remove(late[forgotten].session, late[forgotten])
         self._check_open()
         return await self._call(method.wire, method, params)
 
@@ -365,9 +295,9 @@ class Calls:
         self._next_id += 1
         if session is not None:
             self.sessions.use(session)
-            if wire in self._cancelled_by:
-                self._turns.put(session, call)
-                self.cancelled_sessions.discard(session)
+            if wire in self.turns.cancelled_by:
+                self.turns.put(session, call)
+                self.turns.cancelled_sessions.discard(session)
         if method is not None and method.creates_session:
             self.sessions.begin_call()
         return call
@@ -421,8 +351,8 @@ class Calls:
 
     def _pop(self, id: Any) -> Call | None:
         call = self.pending.pop(id, None)
-        if call is not None and self._turns:
-            self._turns.remove(call.session, call)
+        if call is not None and self.turns:
+            self.turns.remove(call.session, call)
         return call
 
     def _deliver(self, call: Call, result: Any, error: BaseException | None = None) -> None:
@@ -460,7 +390,7 @@ class Calls:
                 self.sessions.forget(call.session)
         return result
 
-    # Cancellation of calls, and of turns.
+    # Cancellation of calls.
 
     def _abandon(self, call: Call) -> None:
         """Cancel a call whose caller has stopped waiting."""
@@ -479,30 +409,17 @@ class Calls:
         if call is None or call.forgotten is None:
             return False
         call.forgotten.cancel()  # done, for turns that wait for it
-        self._turns.remove(call.session, call)
+        self.turns.remove(call.session, call)
         return True
 
     def _cancel(self, call: Call) -> None:
         """Tell the peer that a call is cancelled: first with the notification for its turn, which more agents know."""
-        wire = self._cancelled_by.get(call.wire)
+        wire = self.turns.cancelled_by.get(call.wire)
         if wire is not None and call.session is not None:
             self.writer.send(notification_line(wire, {self.state.profile.session: call.session}))
-            self._turn_cancelled(wire, call.session)
+            self.turns.cancel(wire, call.session)
         for wire, name in self._cancels_by_id:
             self.writer.send(notification_line(wire, {name: call.id}))
-
-    def _turn_cancelled(self, wire: str, session: str) -> None:
-        """Note that this side has cancelled the turns of a session, and answer the peer's requests in them."""
-        for call in self._turns.get(session, ()):
-            call.turn_cancelled = True
-            self.cancelled_sessions.add(session)
-        self.requests.answer_cancelled_turn(wire, session)
-
-    def is_in_cancelled_turn(self, method: Request[Any, Any], session: str | None) -> bool:
-        """Return whether a request of the peer is cancelled with its turn, which this side has cancelled."""
-        if session is None or method.cancelled is None or method.cancelled[0] not in self._turn_cancellations:
-            return False
-        return any(call.turn_cancelled for call in self._turns.get(session, ()))
 
     # The end of the connection.
 

@@ -185,7 +185,7 @@ class Dispatch:
             if refused is not None:
                 answers.answer(safe_error_line(message.id, refused))
                 return
-            if method.cancelled is not None and self.calls.is_in_cancelled_turn(method, session):
+            if method.cancelled is not None and self.calls.turns.is_cancelled(method, session):
                 answers.answer(cancelled_line(message.id, method))
                 return
             if method.opens:

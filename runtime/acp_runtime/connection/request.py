@@ -5,7 +5,7 @@ its done-callback answers instead.
 
 The peer can cancel a request by its id and by a notification for its turn. Clients do both, in either order, so its
 handler is cancelled only once: a second cancellation would interrupt its clean-up. The end of the connection cancels it
-as well. If this side cancels a turn (`call.py`), the peer's requests in it are answered without their handlers.
+as well. If this side cancels a turn (`turns.py`), the peer's requests in it are answered without their handlers.
 
 A prompt of version 2 is accepted when its message is in the conversation. Its handler tells the peer so with a
 notification (`Request.accepted`). From then on, the prompt is never answered with an error.

@@ -14,7 +14,8 @@ from acp_bindings import v1
 from acp_bindings.v2_draft.connecting import AGENT_SIDE
 from acp_kit.versions import as_v2
 from acp_runtime import InternalError, Options
-from tests.support.kit.behind_v2 import INFO, AgentV1, Made, connected
+from tests.support.kit.behind_v2 import INFO, AgentV1, connected
+from tests.support.recording_factory import RecordingFactory
 from tests.support.runtime.peer import LINKS, Peer, calling, serving
 
 
@@ -55,11 +56,11 @@ async def test_capabilities_whose_methods_are_not_passed_on_are_left_out() -> No
     class Unstable(AgentV1):
         capabilities = v1.AgentCapabilities.model_validate({"sessionCapabilities": {"fork": {}}, "providers": {}})
 
-    made = Made(Unstable)
-    async with connected(made, {"nes": {}}) as (_, result):
+    factory = RecordingFactory(Unstable)
+    async with connected(factory, {"nes": {}}) as (_, result):
         assert result["capabilities"] == {"session": {"prompt": {}, "mcp": {"stdio": {}}}}
-    assert made.agent.initialized is not None
-    assert "nes" not in made.agent.initialized.client_capabilities.model_dump()
+    assert factory.handler.initialized is not None
+    assert "nes" not in factory.handler.initialized.client_capabilities.model_dump()
 
 
 @pytest.mark.parametrize("response", [{"protocolVersion": 2}, {"version": 1}])
@@ -80,11 +81,11 @@ async def test_an_agent_of_another_version_or_of_none_is_an_error_with_the_reaso
 
 
 async def test_the_agent_gets_the_client_without_files_and_terminals() -> None:
-    made = Made(AgentV1)
-    async with connected(made, {"auth": {"terminal": {}}, "elicitation": {"form": {}}}) as (_, result):
+    factory = RecordingFactory(AgentV1)
+    async with connected(factory, {"auth": {"terminal": {}}, "elicitation": {"form": {}}}) as (_, result):
         assert result["info"] == {"name": "unknown", "version": "unknown"}
-    assert made.agent.initialized is not None
-    assert made.agent.initialized.model_dump() == {
+    assert factory.handler.initialized is not None
+    assert factory.handler.initialized.model_dump() == {
         "protocolVersion": 1,
         "clientInfo": INFO,
         "clientCapabilities": {
@@ -111,15 +112,15 @@ async def test_logins_have_types_and_ids_of_methods() -> None:
             self.logins = (*self.logins, request.method_id)
             return v1.AuthenticateResponse()
 
-    made = Made(Login)
-    async with connected(made, {"auth": {"terminal": {}}}) as (peer, result):
+    factory = RecordingFactory(Login)
+    async with connected(factory, {"auth": {"terminal": {}}}) as (peer, result):
         assert result["authMethods"] == [
             {"type": "agent", "methodId": "key", "name": "A key"},
             {"type": "terminal", "methodId": "tty", "name": "A terminal", "env": [{"name": "A", "value": "b"}]},
         ]
         assert (await peer.call("auth/login", {"methodId": "key"}))["result"] == {}
         assert (await peer.call("auth/logout", {}))["error"]["code"] == -32601
-    assert made.agent.logins == ("key",)
+    assert factory.handler.logins == ("key",)
     async with connected(Login) as (_, result):
         assert [method["methodId"] for method in result["authMethods"]] == ["key"]
 

@@ -15,7 +15,6 @@ from tests.support.kit.behind_v2 import (
     OPTIONS,
     PROMPT,
     AgentV1,
-    Made,
     connected,
     names,
     request,
@@ -23,6 +22,7 @@ from tests.support.kit.behind_v2 import (
     turn,
     until_idle,
 )
+from tests.support.recording_factory import RecordingFactory
 from tests.support.runtime.peer import Peer, chunk
 
 YES = [v1.PermissionOption(option_id="yes", name="Yes", kind="allow_once")]
@@ -70,8 +70,8 @@ BEFORE = ["user_message", "running", "agent_message_chunk", "tool_call_update", 
 
 
 async def test_a_permission_has_the_calls_title_and_the_call_as_its_subject() -> None:
-    made = Made(Asking)
-    async with session_of(made) as peer:
+    factory = RecordingFactory(Asking)
+    async with session_of(factory) as peer:
         updates, asked = await until_asked(peer)
         assert names(updates) == BEFORE
         call = asked["params"]["subject"].pop("toolCall")
@@ -86,7 +86,7 @@ async def test_a_permission_has_the_calls_title_and_the_call_as_its_subject() ->
         outcome = {"outcome": "selected", "optionId": "yes"}
         await peer.send({"id": asked["id"], "result": {"outcome": outcome}})
         assert names(await until_idle(peer)) == ["running", "agent_message_chunk", "idle end_turn"]
-        assert made.agent.outcomes == [outcome]
+        assert factory.handler.outcomes == [outcome]
 
 
 async def test_session_cancel_during_a_question_ends_in_cancelled_without_running_in_between() -> None:
@@ -102,12 +102,12 @@ async def test_session_cancel_during_a_question_ends_in_cancelled_without_runnin
     "outcome", [{"outcome": "_later", "optionId": "yes"}, {"outcome": "selected", "optionId": "other"}]
 )
 async def test_another_outcome_or_option_permits_nothing(outcome: Any, caplog: pytest.LogCaptureFixture) -> None:
-    made = Made(Asking)
-    async with session_of(made) as peer:
+    factory = RecordingFactory(Asking)
+    async with session_of(factory) as peer:
         _, asked = await until_asked(peer)
         await peer.send({"id": asked["id"], "result": {"outcome": outcome}})
         await until_idle(peer)
-    assert made.agent.outcomes == [{"outcome": "cancelled"}]
+    assert factory.handler.outcomes == [{"outcome": "cancelled"}]
     assert "It permits nothing" in caplog.text
 
 
@@ -194,12 +194,12 @@ async def test_after_closing_questions_do_not_reach_the_client() -> None:
             create = self.client.elicitation_create
             return await create(mode="form", session_id="session-1", message="Name?", requested_schema=schema)
 
-    made = Made(Form)
-    async with session_of(made, {"elicitation": {"form": {}}}) as peer:
+    factory = RecordingFactory(Form)
+    async with session_of(factory, {"elicitation": {"form": {}}}) as peer:
         await peer.call("session/close", {"sessionId": "session-1"})
-        await made.agent.ask("session-1")
-        assert made.agent.outcomes == [{"outcome": "cancelled"}]
-        assert (await made.agent.fill()).action == "cancel"
+        await factory.handler.ask("session-1")
+        assert factory.handler.outcomes == [{"outcome": "cancelled"}]
+        assert (await factory.handler.fill()).action == "cancel"
         assert await peer.until_quiet() == []
 
 
@@ -207,11 +207,11 @@ async def test_a_permission_without_options_is_not_given() -> None:
     class NoOptions(Asking):
         options = ()
 
-    made = Made(NoOptions)
-    async with session_of(made) as peer:
+    factory = RecordingFactory(NoOptions)
+    async with session_of(factory) as peer:
         await peer.send(request(1, "session/prompt", prompt=PROMPT))
         assert "requires_action" not in names([u for u in await until_idle(peer) if "result" not in u])
-    assert made.agent.outcomes == [{"outcome": "cancelled"}]
+    assert factory.handler.outcomes == [{"outcome": "cancelled"}]
 
 
 async def test_a_question_never_overtakes_the_updates_before_it() -> None:

@@ -16,7 +16,6 @@ from tests.support.kit.behind_v2 import (
     INFO,
     PROMPT,
     AgentV1,
-    Made,
     ask,
     connected,
     names,
@@ -25,6 +24,7 @@ from tests.support.kit.behind_v2 import (
     turn,
     update_of,
 )
+from tests.support.recording_factory import RecordingFactory
 from tests.support.runtime.peer import LINKS, chunk, serving
 
 START = {"replayFrom": {"type": "start"}}
@@ -139,18 +139,18 @@ async def test_a_prompt_during_a_replay_waits_for_its_end(replay: Any) -> None:
             await self.may_end.wait()
             return v1.LoadSessionResponse()
 
-    made = Made(Slow)
-    async with session_of(made) as peer:
-        made.agent.may_end = asyncio.Event()
+    factory = RecordingFactory(Slow)
+    async with session_of(factory) as peer:
+        factory.handler.may_end = asyncio.Event()
         await peer.send(request(1, "session/resume", **SETUP, **replay), request(2, "session/prompt", prompt=PROMPT))
         messages = [await peer.receive() for _ in replay]
-        assert (await peer.until_quiet(), made.agent.prompts) == ([], [])
-        made.agent.may_end.set()
+        assert (await peer.until_quiet(), factory.handler.prompts) == ([], [])
+        factory.handler.may_end.set()
         while not any(message.get("id") == 2 for message in messages):
             messages.append(await peer.receive())
         updates = [message["params"]["update"] for message in messages if "params" in message]
         assert names(updates)[len(replay) :] == ["idle", "user_message", "running"]
-        assert made.agent.prompts == ["hi"]
+        assert factory.handler.prompts == ["hi"]
 
 
 async def test_resume_of_an_unknown_session_is_the_agents_error_and_leaves_nothing() -> None:
@@ -199,13 +199,13 @@ async def test_list_asks_the_agent_or_has_the_sessions_of_this_connection(caplog
 
 
 async def test_close_reports_idle_cancelled_before_its_response_and_nothing_afterwards() -> None:
-    made = Made(Waiting)
-    async with session_of(made) as peer:
+    factory = RecordingFactory(Waiting)
+    async with session_of(factory) as peer:
         await ask(peer, 1, "session/prompt", prompt=PROMPT)
         await update_of(peer)
         updates, response = await ask(peer, 2, "session/close")
         assert (names(updates), response["result"]) == (["idle cancelled"], {})
-        await made.agent.send("session-1", chunk("one more thing"))
+        await factory.handler.send("session-1", chunk("one more thing"))
         assert await peer.until_quiet() == []
         _, response = await ask(peer, 3, "session/prompt", prompt=PROMPT)
         assert response["error"]["code"] == -32002
@@ -230,11 +230,11 @@ async def test_close_does_not_wait_forever_for_an_agent_that_goes_on(monkeypatch
 
 
 async def test_close_and_delete_reach_an_agent_that_can() -> None:
-    made = Made(Complete)
-    async with session_of(made) as peer:
+    factory = RecordingFactory(Complete)
+    async with session_of(factory) as peer:
         assert (await ask(peer, 1, "session/close"))[1]["result"] == {}
         assert (await ask(peer, 2, "session/delete"))[1]["result"] == {}
-    assert made.agent.calls == ["close", "delete"]
+    assert factory.handler.calls == ["close", "delete"]
 
 
 @pytest.mark.parametrize("agent", [AgentV1, Complete])
@@ -258,8 +258,8 @@ class Slow(Complete):
 
 @pytest.mark.parametrize("method", ["session/close", "session/delete"])
 async def test_closing_and_deleting_cancel_the_turn_and_refuse_further_prompts(method: str) -> None:
-    made = Made(Slow)
-    async with session_of(made) as peer:
+    factory = RecordingFactory(Slow)
+    async with session_of(factory) as peer:
         await ask(peer, 1, "session/prompt", prompt=PROMPT)
         await update_of(peer)
         await peer.send(request(2, method), request(3, "session/prompt", prompt=PROMPT))
@@ -267,7 +267,7 @@ async def test_closing_and_deleting_cancel_the_turn_and_refuse_further_prompts(m
         answers = {message["id"]: message for message in messages if "id" in message}
         assert (answers[2]["result"], answers[3]["error"]["code"]) == ({}, -32800)
         updates = [message["params"]["update"] for message in messages if "id" not in message]
-        assert (names(updates), made.agent.prompts) == (["idle cancelled"], ["hi"])
+        assert (names(updates), factory.handler.prompts) == (["idle cancelled"], ["hi"])
         assert await peer.until_quiet() == []
 
 

@@ -11,7 +11,8 @@ from acp_bindings import v1
 from acp_bindings.v2_draft.connecting import AGENT_SIDE
 from acp_kit.versions import as_v2
 from acp_runtime import InvalidParams, Options
-from tests.support.kit.behind_v2 import INFO, AgentV1, Made, ask, connected, turn
+from tests.support.kit.behind_v2 import INFO, AgentV1, ask, connected, turn
+from tests.support.recording_factory import RecordingFactory
 from tests.support.runtime.peer import LINKS, serving
 
 MODES = v1.SessionModeState(
@@ -96,8 +97,8 @@ async def test_setting_the_option_mode_sets_the_mode() -> None:
 
 
 async def test_setting_other_options_reaches_the_agent() -> None:
-    made = Made(Modal)
-    async with connected(made) as (peer, _):
+    factory = RecordingFactory(Modal)
+    async with connected(factory) as (peer, _):
         await peer.call("session/new", {"cwd": "/work"})
         for setting in ({"configId": "model", "type": "id", "value": "large"}, {"type": "boolean", "value": True}):
             _, response = await ask(peer, 1, "session/set_config_option", **{"configId": "fast", **setting})
@@ -108,7 +109,7 @@ async def test_setting_other_options_reaches_the_agent() -> None:
         ):
             _, response = await ask(peer, 2, "session/set_config_option", **setting)
             assert response["error"]["code"] == -32602
-    assert made.agent.values == ["large", True]
+    assert factory.handler.values == ["large", True]
 
 
 async def test_a_value_that_an_option_does_not_have_is_refused() -> None:

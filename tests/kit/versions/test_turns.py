@@ -19,7 +19,6 @@ from tests.support.kit.behind_v2 import (
     INFO,
     PROMPT,
     AgentV1,
-    Made,
     ask,
     names,
     notification,
@@ -29,6 +28,7 @@ from tests.support.kit.behind_v2 import (
     until_idle,
     update_of,
 )
+from tests.support.recording_factory import RecordingFactory
 from tests.support.runtime.peer import LINKS, Peer, calling, chunk, serving, update
 
 
@@ -367,13 +367,13 @@ async def test_a_cancel_while_the_next_turn_begins_is_never_lost(iterations: int
             await self.send(session, chunk("let me think"))
             await self.may_end.wait()
 
-    made = Made(TwoTurns)
-    async with session_of(made) as peer:
+    factory = RecordingFactory(TwoTurns)
+    async with session_of(factory) as peer:
         await ask(peer, 1, "session/prompt", prompt=PROMPT)
         await update_of(peer)
         await peer.send(request(2, "session/prompt", prompt=PROMPT))
         await peer.until_quiet()
-        made.agent.may_end.set()
+        factory.handler.may_end.set()
         for _ in range(iterations):
             await asyncio.sleep(0)
         await peer.send(CANCEL)
@@ -412,10 +412,10 @@ async def test_a_cancel_right_after_the_handler_of_a_prompt_began_is_never_lost(
 
 
 async def test_content_that_version_1_does_not_have_is_refused() -> None:
-    made = Made(AgentV1)
-    async with session_of(made) as peer:
+    factory = RecordingFactory(AgentV1)
+    async with session_of(factory) as peer:
         for block in ({"type": "_own"}, {"type": "image", "data": "AA==", "mimeType": "image/png"}):
             updates, response = await ask(peer, 1, "session/prompt", prompt=[block])
             assert (updates, response["error"]["code"]) == ([], -32602)
         assert names(await turn(peer)) == [*TURN, "idle end_turn"]
-    assert made.agent.prompts == ["hi"]
+    assert factory.handler.prompts == ["hi"]

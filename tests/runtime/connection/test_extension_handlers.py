@@ -10,6 +10,7 @@ import pytest
 from pydantic import BaseModel, model_validator
 
 from acp_runtime import ExtNotification, ExtRequest, handles
+from tests.support.recording_factory import RecordingFactory
 from tests.support.runtime.extensions import (
     CLEAR,
     DRAIN,
@@ -19,7 +20,6 @@ from tests.support.runtime.extensions import (
     Deep,
     Nothing,
     Ours,
-    RecordingFactory,
     Theirs,
     VendorAgent,
     answer,

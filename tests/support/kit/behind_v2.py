@@ -1,10 +1,10 @@
-"""Agents of version 1 behind `as_v2`, and raw clients of version 2 that talk to them."""
+"""Agents of version 1 behind `as_v2`, and raw clients of version 2 that talk to them or to other agents."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 from acp_bindings import v1
 from acp_bindings.v2_draft.connecting import AGENT_SIDE
@@ -53,22 +53,6 @@ class AgentV1(v1.Agent):
         """Send updates."""
         for update in updates:
             await self.client.session_update(session_id=session, update=update)
-
-
-AgentT = TypeVar("AgentT", bound=AgentV1)
-
-
-class Made(Generic[AgentT]):
-    """A factory that remembers the agent."""
-
-    agent: AgentT
-
-    def __init__(self, cls: type[AgentT]) -> None:
-        self._cls = cls
-
-    def __call__(self, client: v1.RemoteClient) -> AgentT:
-        self.agent = self._cls(client)
-        return self.agent
 
 
 @asynccontextmanager

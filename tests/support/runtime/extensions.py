@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from typing import Any
 
 from pydantic import AliasChoices, BaseModel, Field, field_validator
@@ -150,18 +149,6 @@ class VendorAgent(PlainAgent):
 
     async def invalid_notification(self, method: str, params: Any, error: InvalidParams) -> None:
         self.invalid.append((method, error.data))
-
-
-class RecordingFactory:
-    """A factory that remembers the handler it made."""
-
-    def __init__(self, factory: Callable[[Any], Any]) -> None:
-        self._factory = factory
-        self.handler: Any = None
-
-    def __call__(self, remote: Any) -> Any:
-        self.handler = self._factory(remote)
-        return self.handler
 
 
 async def answer(peer: Peer, result: Any) -> Any:

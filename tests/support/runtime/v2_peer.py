@@ -10,7 +10,6 @@ from typing import Any
 from tests.support.runtime.any_profile import agent_of
 from tests.support.runtime.peer import Link, Peer, calling, serving
 
-V2_PROFILES = ["v2_draft", "v2_draft_unstable"]
 INITIALIZE_V2 = {"protocolVersion": 2, "info": {"name": "c", "version": "1"}}
 
 acp: Any = import_module("acp_bindings.v2_draft")
