@@ -67,7 +67,10 @@ def check_all_used(
         others = [missing for other, missing in missing_in.items() if other.table == profile.table and other != profile]
         with name_in_errors(profile):
             _check_properties(profile, schema)
-            _check_newer(profile, schema, find_newer(profile.facts, table))
+            newer = find_newer(profile.facts, table)
+            _check_newer(profile, schema, newer)
+            later = [its.properties for other, its in schemas if other.table > profile.table]
+            _check_advertised(profile, schema.properties, newer, later)
             _check_may_be_missing(schema, find_may_be_missing(profile.facts, table))
             same_version = [other for its, other in schemas if its.table == profile.table]
             _check_places(profile, schema, same_version)
@@ -229,6 +232,19 @@ def _check_newer(profile: Profile, schema: Schema, newer: Mapping[str, Any]) -> 
         if field and key in newer and not fits(schema, newer[key], field.type, strict=True):
             place = f"{FILE} [{profile.table}.{NEWER}]: `{key}`"
             raise FileError("", f"{place} does not fit {schema.properties[part]!r} in {profile.file}. {CORRECT}")
+
+
+def _check_advertised(
+    profile: Profile, own: Mapping[str, str], newer: Mapping[str, Any], later: Iterable[Mapping[str, str]]
+) -> None:
+    """Check that a client's capabilities and its name are read from where newer versions have them."""
+    keys = ("client_capabilities", "client_info")
+    names = newer.get("advertised", [own[key] for key in keys])
+    for properties in later:
+        expected = [properties[key] for key in keys]
+        if names != expected:
+            place = f"{FILE} [{profile.table}.{NEWER}]: `advertised`"
+            raise FileError("", f"{place} is {names}, but a newer version has {expected}. {CORRECT}")
 
 
 def _check_may_be_missing(schema: Schema, names: Iterable[str]) -> None:

@@ -11,10 +11,13 @@ from typing import Any
 import pytest
 
 from acp_runtime.updates import AddsTo, Changes, Effect, Removes, Says, Sets
+from codegen.__main__ import ROOT
+from codegen.data.facts_file import METHODS_TOML, parse_facts
+from codegen.data.unused_facts import check_all_used
 from codegen.errors import SchemaError
-from codegen.pinned.pins import sha256
+from codegen.pinned.pins import load, sha256
 from codegen.pinned.profiles import PLACES_OF
-from codegen.regen import regenerate
+from codegen.regen import read_schema, regenerate
 from tests.codegen.read.facts_mistakes import MISTAKES, OTHER
 from tests.support.codegen.build import Schema, tagged, tree, write_schema
 from tests.support.codegen.facts_base import FACTS, SCHEMA
@@ -76,6 +79,18 @@ def test_what_a_release_does_not_say_about_its_updates_is_left_out(folder: Path)
     (folder / "methods.toml").write_text(FACTS.partition("[v1.updates]")[0], "utf-8")
     regenerate(folder / "schema", folder / "out", pinned=False)
     assert updates(folder, "v1") == {}
+
+
+@pytest.mark.parametrize("names", ['advertised = ["capabilities", "name"]', ""])
+def test_what_clients_of_newer_versions_advertise_is_where_these_have_it(names: str) -> None:
+    text = METHODS_TOML.read_text("utf-8").replace('advertised = ["capabilities", "info"]', names)
+    table = parse_facts(text.encode(), "methods.toml")
+    profiles = [(source.profile, source.schema) for source in load(ROOT / "schema", pinned=True)]
+    schemas = [(profile, read_schema(raw, profile.facts, table)) for profile, raw in profiles]
+    with pytest.raises(
+        SchemaError, match=r"`advertised` is \[.*'\], but a newer version has \['capabilities', 'info'\]"
+    ):
+        check_all_used(schemas, listed=True, before={}, table=table)
 
 
 # Updates
