@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import sys
+import weakref
 from contextlib import nullcontext, suppress
 from importlib import import_module
 from typing import Any
@@ -390,3 +392,47 @@ async def test_rule_21_an_agent_that_overrides_session_cancel_decides_about_its_
         assert await peer.until_quiet() == []
         may_end.set()
         assert (await peer.receive())["result"] == {"stopReason": "end_turn"}
+
+
+async def test_rule_21_a_turn_is_cancelled_although_an_earlier_notification_is_being_handled(link: Link) -> None:
+    class Busy(Waiting):
+        async def ext_notification(self, method: str, params: Any) -> None:
+            await may_end.wait()
+
+    may_end = asyncio.Event()
+    async with serving(link, Busy) as peer:
+        await peer.send(prompt(1))
+        assert await peer.until_quiet() == []
+        await peer.send({"method": "_note", "params": {"sessionId": "s1"}}, CANCEL)
+        assert (await peer.receive())["result"] == {"stopReason": "cancelled"}
+        may_end.set()
+
+
+async def test_rule_21_a_handler_of_another_message_may_cancel_a_session_without_turns(link: Link) -> None:
+    class Cancelling(Waiting):
+        async def ext_request(self, method: str, params: Any) -> Any:
+            await self.session_cancel(CancelNotification(session_id="s1"))
+
+    async with serving(link, Cancelling) as peer:
+        assert (await peer.call("_cancel"))["result"] is None
+
+
+async def test_rule_21_a_turn_that_an_agent_has_ended_itself_is_freed(link: Link) -> None:
+    class Deciding(PlainAgent):
+        async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
+            prompts.append(weakref.ref(request))
+            await may_end.wait()
+            return PromptResponse(stop_reason="refusal")
+
+        async def session_cancel(self, notification: CancelNotification, /) -> None:
+            may_end.set()
+
+    prompts, may_end = list[weakref.ref[PromptRequest]](), asyncio.Event()
+    async with serving(link, Deciding) as peer:
+        await peer.send(prompt(1))
+        assert await peer.until_quiet() == []
+        await peer.send(CANCEL)
+        assert (await peer.receive())["result"] == {"stopReason": "refusal"}
+        await peer.until_quiet()
+        gc.collect()
+        assert [request() for request in prompts] == [None]

@@ -121,8 +121,9 @@ async def test_rule_20_an_accepted_prompt_is_not_cancelled_by_its_id(link: Link)
     class Finishing(Accepting):
         async def go_on(self) -> None:
             await may_end.wait()
+            finished.append("m")
 
-    may_end = asyncio.Event()
+    may_end, finished = asyncio.Event(), list[str]()
     async with serving_v2(link, Finishing) as peer:
         await peer.send(prompt(1))
         assert (await peer.receive())["params"]["update"]["sessionUpdate"] == "user_message"
@@ -130,6 +131,7 @@ async def test_rule_20_an_accepted_prompt_is_not_cancelled_by_its_id(link: Link)
         assert await peer.until_quiet() == []
         may_end.set()
         assert await peer.receive() == {"jsonrpc": "2.0", "id": 1, "result": {"messageId": "m"}}
+        assert finished == ["m"]
 
 
 async def test_rule_20_a_prompt_that_is_not_accepted_is_cancelled_by_its_id(link: Link) -> None:
@@ -265,3 +267,51 @@ async def test_rule_21_an_update_without_guards_may_lack_what_says_that_a_prompt
             await peer.send({"id": 1, "method": "_say", "params": params})
             assert (await peer.receive())["params"] == params
             assert (await peer.receive())["id"] == 1
+
+
+async def test_rule_21_what_accepts_a_prompt_may_be_sent_by_any_handler_and_outside_of_them(link: Link) -> None:
+    class Replaying(AgentV2):  # type: ignore[misc]
+        async def ext_request(self, method: str, params: Any) -> Any:
+            await self.ext_notification(method, params)
+
+        async def ext_notification(self, method: str, params: Any) -> None:
+            await self.client.session_update(session_id="s1", update=Accepting.update)
+
+    agents: list[Any] = []
+
+    def factory(client: Any) -> Any:
+        agents.append(Replaying(client))
+        return agents[0]
+
+    async with serving_v2(link, factory) as peer:
+        params = {"sessionId": "s1"}
+        await peer.send({"method": "_replay", "params": params}, {"id": 1, "method": "_replay", "params": params})
+        await agents[0].ext_notification("_replay", None)
+        messages = [await peer.receive() for _ in range(4)]
+        assert [message.get("method", message.get("id")) for message in messages].count("session/update") == 3
+        assert {"jsonrpc": "2.0", "id": 1, "result": None} in messages
+
+
+async def test_rule_21_the_first_message_of_a_prompt_is_its_result(link: Link) -> None:
+    class Twice(Accepting):
+        async def go_on(self) -> None:
+            update = acp.SessionUpdateUserMessage(message_id="second", content=[])
+            await self.client.session_update(session_id="s1", update=update)
+            raise InternalError("late")
+
+    async with serving_v2(link, Twice) as peer:
+        await peer.send(prompt(1))
+        assert [(await peer.receive())["method"] for _ in range(2)] == ["session/update"] * 2
+        assert await peer.receive() == {"jsonrpc": "2.0", "id": 1, "result": {"messageId": "m"}}
+
+
+async def test_rule_21_a_message_of_another_session_does_not_accept_a_prompt(link: Link) -> None:
+    class Elsewhere(Accepting):
+        async def session_prompt(self, request: Any, /) -> Any:
+            await self.client.session_update(session_id="s2", update=self.update)
+            raise InternalError("refused")
+
+    async with serving_v2(link, Elsewhere) as peer:
+        await peer.send(prompt(1))
+        assert (await peer.receive())["method"] == "session/update"
+        assert (await peer.receive())["error"]["message"] == "refused"

@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 
 from acp_bindings.v1 import (
+    NewSessionRequest,
+    NewSessionResponse,
     PromptRequest,
     PromptResponse,
     SessionNotification,
@@ -19,7 +21,7 @@ from acp_bindings.v1 import (
     serve_streams,
 )
 from acp_bindings.v1.connecting import AGENT_SIDE
-from acp_runtime import Options
+from acp_runtime import Options, RequestError
 from acp_runtime.connection import Connection, run
 from acp_runtime.transports.memory import MemoryPipe
 from tests.support.runtime.peer import INITIALIZE, Link, PlainAgent, PlainClient, chunk, line, prompt, serving
@@ -143,3 +145,19 @@ async def test_rule_22_cancelling_every_task_once_hurries_the_closing() -> None:
     with pytest.raises(asyncio.CancelledError):
         await running
     assert asyncio.all_tasks() == others
+
+
+async def test_rule_22_at_the_end_a_handler_may_still_answer_with_its_own_error(link: Link) -> None:
+    class Creating(PlainAgent):
+        async def session_new(self, request: NewSessionRequest, /) -> NewSessionResponse:
+            try:
+                await asyncio.Event().wait()
+            except asyncio.CancelledError:
+                raise RequestError(-32000, "no room") from None
+            raise AssertionError
+
+    async with serving(link, Creating, eof_grace=0.05) as peer:
+        await peer.send({"id": 1, "method": "session/new", "params": {"cwd": "/", "mcpServers": []}})
+        await peer.end()
+        (answer,) = await peer.rest()
+        assert answer["error"] == {"code": -32000, "message": "no room"}

@@ -329,6 +329,22 @@ async def test_rule_22_a_message_that_is_too_large_is_the_reason_although_the_pe
         assert len(agent.handler.updates) == 100
 
 
+async def test_rule_22_a_flood_that_has_ended_is_handled() -> None:
+    async def wait() -> None:
+        await may_begin.wait()
+
+    handled, may_begin = list[str](), asyncio.Event()
+    options = Options(guards="off", high_water_bytes=50_000, flood_factor=1)
+    connection = Connection(CLIENT_SIDE, recording(handled, wait), MemoryPipe(), MemoryPipe(), options)
+    running = asyncio.create_task(run(connection))
+    connection.reader.received(b"".join(line(update("s", text)) for text in numbers(100)))
+    connection.reader.ended(None)
+    await ten_turns()
+    may_begin.set()
+    assert (await running).reason == "The peer closed the connection."
+    assert handled == numbers(100)
+
+
 async def test_rule_22_what_waits_when_this_side_ends_the_connection_is_discarded_and_freed() -> None:
     async def wait() -> None:
         await may_end.wait()

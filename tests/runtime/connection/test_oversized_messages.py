@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import pytest
 
@@ -89,3 +90,15 @@ async def test_rule_5_a_message_as_large_as_a_peer_accepts_is_sent(link: Link) -
         assert len(await peer.receive_line()) == LIMIT
         with pytest.raises(OversizedMessage, match=f"has {LIMIT + 1} bytes"):
             await agent.ext_notification("_echo", "x" * (LIMIT - rest + 1))
+
+
+async def test_rule_5_a_result_that_is_just_small_enough_is_sent(link: Link) -> None:
+    class Echo(PlainAgent):
+        async def ext_request(self, method: str, params: Any) -> Any:
+            return "x" * (LIMIT - len('{"jsonrpc":"2.0","id":1,"result":""}') + params)
+
+    async with serving(link, Echo, max_message_bytes=LIMIT) as peer:
+        await peer.send({"id": 1, "method": "_echo", "params": 0})
+        assert len(await peer.receive_line()) == LIMIT
+        await peer.send({"id": 1, "method": "_echo", "params": 1})
+        assert (await peer.receive())["error"]["code"] == -32603
