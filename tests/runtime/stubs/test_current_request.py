@@ -83,7 +83,7 @@ async def test_a_pending_call_outside_of_a_handler_has_no_request(link: Link) ->
         await call
 
 
-async def test_a_pending_call_is_found_without_a_request_that_has_ended_or_is_a_notification(link: Link) -> None:
+async def test_a_pending_call_of_a_notification_or_of_an_ended_request_has_no_request(link: Link) -> None:
     class Calling(PlainClient):
         async def session_update(self, notification: Any, /) -> None:
             await self.agent.ext_request("_in_notification")
