@@ -173,11 +173,9 @@ def test_a_proxy_passes_nothing_on_before_the_websocket_is_accepted(proxy: str, 
             socket.create_connection(("127.0.0.1", int(address.split(":")[1])), timeout=60) as client,
         ):
             client.sendall(upgrade)
-            received = b""
-            while not received.startswith(b"GET /acp"):  # HAProxy also checks whether the server is alive
+            server = listener.accept()[0]
+            while not (received := server.recv(100_000)).startswith(b"GET /acp"):  # HAProxy checks whether it is alive
                 server = listener.accept()[0]
-                server.settimeout(60)
-                received = server.recv(100_000)
             client.setblocking(False)
             with suppress(BlockingIOError):
                 while True:
