@@ -11,7 +11,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import httpx2
@@ -160,6 +160,30 @@ def test_a_proxy_closes_a_connection_without_a_whole_request(proxy: str, line: s
         client.sendall(sent)
         while client.recv(1000):
             pass  # HAProxy answers with 408
+
+
+@pytest.mark.parametrize("proxy", ["nginx", "haproxy"])
+def test_a_proxy_passes_nothing_on_before_the_websocket_is_accepted(proxy: str, folder: Path) -> None:
+    upgrade = _HALF_HEAD + b"Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
+    upgrade += b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        listener.settimeout(60)
+        with (
+            _proxy(proxy, folder, listener.getsockname()[1]) as address,
+            socket.create_connection(("127.0.0.1", int(address.split(":")[1])), timeout=60) as client,
+        ):
+            client.sendall(upgrade)
+            server = listener.accept()[0]
+            while not (received := server.recv(100_000)).startswith(b"GET /acp"):  # HAProxy checks whether it is alive
+                server = listener.accept()[0]
+            client.setblocking(False)
+            with suppress(BlockingIOError):
+                while True:
+                    client.send(b"x" * 100_000)
+            assert received.endswith(b"\r\n\r\n")
+            server.setblocking(False)
+            with server, pytest.raises(BlockingIOError):
+                server.recv(1)
 
 
 @pytest.mark.parametrize(

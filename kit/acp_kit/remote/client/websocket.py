@@ -19,7 +19,6 @@ from websockets.exceptions import ConnectionClosed, InvalidProxy, InvalidStatus,
 
 from acp_kit.remote.client.requests import drop_unusable, failure, refusal, shorten, without_secrets
 from acp_kit.remote.messages import check_memory
-from acp_kit.remote.reading import SmallReads
 from acp_runtime import errors
 
 # At DEBUG, websockets logs headers such as `Authorization`. That needs this logger's level to be set explicitly.
@@ -30,6 +29,7 @@ _PONG = 60.0  # seconds for the pong, which comes after all messages that are no
 _CLOSING = 1.0  # seconds that the agent may take to close its side
 _MAX_UNREAD = 4  # messages, or fragments of one, after which reading pauses; websockets adds one
 _MAX_UNREAD_PONGS = 65_536  # bytes of pongs
+_READ_BYTES = 8192  # at a time, so that thousands of small frames don't delay other tasks
 
 
 class _Closed(asyncio.Transport):
@@ -37,8 +37,8 @@ class _Closed(asyncio.Transport):
         pass
 
 
-class Connection(ClientConnection, SmallReads):
-    """Counts the pongs that the agent hasn't read.
+class Connection(ClientConnection, asyncio.BufferedProtocol):
+    """Reads little at a time, and counts the pongs that the agent hasn't read.
 
     Attributes:
         unread_pongs: the bytes of these pongs. More than 64 KiB end the connection.
@@ -46,8 +46,15 @@ class Connection(ClientConnection, SmallReads):
 
     unread_pongs = 0
 
-    def data_received(self, data: bytes) -> None:
+    def get_buffer(self, sizehint: int) -> memoryview:
+        """Return the buffer for the next bytes. With TLS, asyncio writes into slices, which must not be copies."""
+        self._buffer = memoryview(bytearray(_READ_BYTES))
+        return self._buffer
+
+    def buffer_updated(self, nbytes: int) -> None:
         """Handle received bytes."""
+        data = bytes(self._buffer[:nbytes])
+        del self._buffer
         before = self.transport.get_write_buffer_size()
         super().data_received(data)
         after = self.transport.get_write_buffer_size()

@@ -59,6 +59,18 @@ async def test_other_hosts_and_sites_are_refused(server: str) -> None:
             assert (await site.request("GET", {**_HANDSHAKE, **headers})).status == 403, headers
 
 
+async def test_wsproto_serves_messages_in_fragments_up_to_the_limit() -> None:
+    app = agent_app(echo, bounds=Bounds(message_bytes=100_000))
+    async with serving(app, options={"ws": "wsproto"}) as site, _connect(site) as client:
+        await client.send(json.dumps(INITIALIZE))
+        assert json.loads(await client.recv())["id"] == 0
+        await client.send([*json.dumps({**INITIALIZE, "id": 1, "method": "_x"}), "", ""])
+        assert json.loads(await client.recv())["id"] == 1
+        with suppress(ConnectionClosed):
+            await client.send(["x" * 10_000] * 20)
+        assert await _closing_code(client) == 1009
+
+
 async def test_only_the_agent_can_answer_initialize() -> None:
     app = agent_app(echo, bounds=Bounds(first_bytes=1000))
     async with serving(app) as site, _connect(site) as client:
