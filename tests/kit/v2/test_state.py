@@ -194,8 +194,8 @@ def test_unfinished_tool_calls_are_shown_as_cancelled_when_the_client_cancels() 
     before = state.snapshot()
     state.stop_calls()
     state.apply(parse(call("3", "in_progress")))
-    assert [state.status_of(each) for each in state.tool_calls.values()] == ["cancelled", "completed", "in_progress"]
-    assert [before.status_of(each) for each in before.tool_calls.values()] == ["in_progress", "completed"]
+    assert [state.status_of(call) for call in state.tool_calls.values()] == ["cancelled", "completed", "in_progress"]
+    assert [before.status_of(call) for call in before.tool_calls.values()] == ["in_progress", "completed"]
     state.apply(parse(call("1", "failed")))
     assert state.status_of(state.tool_calls["1"]) == "failed"
 
