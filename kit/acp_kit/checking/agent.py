@@ -6,9 +6,10 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import count
-from typing import Any
+from typing import Any, ClassVar
 
 from acp_kit.checking.peer import INFO, PROMPT, Json, Peer, Skipped, Version, Violation, items_of, short
+from acp_kit.recording.file_format import Direction
 from acp_kit.testing.recorded_messages import member
 
 AUTHENTICATION_REQUIRED = -32000
@@ -48,7 +49,7 @@ class Agent(Peer):
     """
 
     name = "agent"
-    direction = "a2c"
+    direction: ClassVar[Direction] = "a2c"
 
     def __init__(self, command: AgentCommand, cwd: str) -> None:
         super().__init__(command.version, command.deadline, command.quiet)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from acp_kit.checking.peer import INFO, Json, Peer, Version, Violation
+from acp_kit.recording.file_format import Direction
 from acp_kit.testing import relay
 from acp_kit.testing.subprocesses import signal_group
 
@@ -53,7 +54,7 @@ class Client(Peer):
     """
 
     name = "client"
-    direction = "c2a"
+    direction: ClassVar[Direction] = "c2a"
 
     def __init__(self, command: ClientCommand) -> None:
         super().__init__(command.version, command.deadline, command.quiet)

@@ -51,7 +51,7 @@ class CommandParser(ArgumentParser):
             words: the words of the command, for the usage.
         """
         self.add_argument("command", nargs="+", metavar="CMD", help=help)
-        self.usage = f"{self.prog} [options] {before}-- {words}"
+        self.usage: str | None = f"{self.prog} [options] {before}-- {words}"
         self._runs_command = True
 
     def parse_known_args(self, *args: Any, **keywords: Any) -> tuple[Any, list[str]]:

@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from types import CoroutineType
 from typing import Any, TypeAlias
 from uuid import uuid4
 
@@ -29,9 +30,9 @@ class Wire:
     """
 
     def __init__(self, transport: Transport, exit: Exit) -> None:
-        self.receive = transport.receive
-        self.close = transport.close
-        self.write = transport.send
+        self.receive: Callable[[], CoroutineType[Any, Any, bytes]] = transport.receive
+        self.close: Callable[[], CoroutineType[Any, Any, None]] = transport.close
+        self.write: Callable[[bytes], CoroutineType[Any, Any, None]] = transport.send
         self.exit = exit
         self.replacements: dict[Any, Callable[[bytes], Awaitable[object]]] = {}
 

@@ -50,12 +50,12 @@ class Session:
 
     def __init__(self, client: v2.RemoteClient | v2_unstable.RemoteClient, id: str, *, cwd: str) -> None:
         check_version(client)
-        self.client = cast("v2.RemoteClient", client)
+        self.client: v2.RemoteClient = cast("v2.RemoteClient", client)
         self.id = id
         self.cwd = cwd
         self.state: v2.SessionUpdateStateUpdate = class_like(client, "SessionUpdateStateUpdateIdleNone")()
         self.updates: list[v2.SessionUpdate] = []
-        self.is_closed = False
+        self.is_closed: bool = False
         self._turn: asyncio.Task[None] | None = None
         self._is_working = False
         self._is_cancelled = False

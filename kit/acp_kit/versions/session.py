@@ -48,7 +48,7 @@ class Turn:
         self.is_settled: asyncio.Event = asyncio.Event()
         self.is_sent = False
         self.is_accepted = False
-        self.is_cancelled = False
+        self.is_cancelled: bool = False
         self.error: RequestError | None = None
         self.has_output = False
         self.questions = 0
