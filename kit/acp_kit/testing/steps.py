@@ -7,7 +7,6 @@ import json
 import re
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from types import CoroutineType
 from typing import Any, TypeAlias
 from uuid import uuid4
 
@@ -24,17 +23,26 @@ class Wire:
     """The agent's transport, on which steps can violate the protocol.
 
     Attributes:
-        write: sends bytes.
         exit: ends the agent, with an exit code.
         replacements: functions to call instead of sending a line, by its method, or for a response by its id.
     """
 
     def __init__(self, transport: Transport, exit: Exit) -> None:
-        self.receive: Callable[[], CoroutineType[Any, Any, bytes]] = transport.receive
-        self.close: Callable[[], CoroutineType[Any, Any, None]] = transport.close
-        self.write: Callable[[bytes], CoroutineType[Any, Any, None]] = transport.send
+        self._transport = transport
         self.exit = exit
         self.replacements: dict[Any, Callable[[bytes], Awaitable[object]]] = {}
+
+    async def receive(self) -> bytes:
+        """Receive bytes, as the transport does."""
+        return await self._transport.receive()
+
+    async def close(self) -> None:
+        """Close the transport."""
+        await self._transport.close()
+
+    async def write(self, data: bytes) -> None:
+        """Send bytes as they are."""
+        await self._transport.send(data)
 
     async def send(self, data: bytes, /) -> None:
         """Send messages."""
