@@ -17,6 +17,10 @@ from acp_runtime.stubs.facts import PlaceFact
 
 # The step of a union's member for unlisted tags.
 _OTHER: Final = "*"
+# The classes of missing values.
+_MISSING: Final = frozenset({type(None), type(ABSENT)})
+# The number of classes whose plans a place remembers. Connections share it, and a program may make many classes.
+_MAX_PLANS = 1000
 
 
 # The facts that a message violates, each with the first value that does.
@@ -34,7 +38,7 @@ class Place:
         # The models that fields with this place declare. A value of a subclass is sent as one of them.
         self._declared: set[type[Model]] = set()
         # The classes of values in which there is nothing to check.
-        self.unrestricted: set[type] = {type(None), type(ABSENT)}
+        self.unrestricted: set[type] = {*_MISSING}
         self._plans: dict[type, _Plan] = {}
 
     def add(self, fact: PlaceFact) -> None:
@@ -75,6 +79,9 @@ class Place:
                 yield attribute, place
 
     def _add_plan(self, cls: type) -> _Plan:
+        if len(self._plans) >= _MAX_PLANS:
+            self._plans.clear()
+            self.unrestricted &= _MISSING
         plan = self._plans[cls] = self._make_plan(cls)
         if plan == ([], []) and not (cls is str and self.inside):
             self.unrestricted.add(cls)

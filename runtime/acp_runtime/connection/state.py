@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from logging import ERROR, WARNING, getLogger
 from typing import Any
 from weakref import WeakSet
@@ -364,12 +365,18 @@ def may_come_first(method: AnyMethod) -> bool:
 
 def _restrict(facts: Sequence[PlaceFact], advertised: Mapping[str, Any]) -> MessagePlaces | None:
     """Return the places that facts restrict, given what the receiver has advertised; None if there are none."""
-    restricting = [
+    restricting = tuple(
         fact
         for fact in facts
         if not (isinstance(fact, Needs) and _is_advertised(advertised, fact.capability.split(".")))
-    ]
-    return MessagePlaces(restricting) if restricting else None
+    )
+    return _places(restricting) if restricting else None
+
+
+@lru_cache(maxsize=256)
+def _places(facts: tuple[PlaceFact, ...]) -> MessagePlaces:
+    """Return the places of facts, which take several kilobytes. Connections share them."""
+    return MessagePlaces(facts)
 
 
 def version_in(message: Mapping[str, Any], name: str) -> int | None:

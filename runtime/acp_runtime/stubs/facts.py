@@ -75,11 +75,14 @@ class Unsupported(NamedTuple):
 
     Attributes:
         place: the place.
-        rejects: always true.
     """
 
     place: str
-    rejects: bool = True
+
+    @property
+    def rejects(self) -> bool:
+        """Whether that side answers with an error: always."""
+        return True
 
     def is_violated_by(self, value: Any) -> bool:
         """Return whether a received value may not be there."""

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 from collections.abc import Awaitable, Callable
 from importlib import import_module
 from typing import Any
+from weakref import ref
 
 import pytest
 
 from acp_bindings import v1, v1_unstable, v2_draft
 from acp_runtime import CapabilityError, GuardError, Model, RelativePath
+from acp_runtime.connection import places
 from acp_runtime.connection.places import MessagePlaces
-from acp_runtime.stubs.facts import Absolute
+from acp_runtime.stubs.facts import Absolute, Needs, Unsupported
 from tests.support.runtime.any_profile import agent_of, client_of, opening
 from tests.support.runtime.peer import Link, Peer, PlainAgent, PlainClient, calling, serving
 from tests.support.runtime.v2_peer import AgentV2, serving_v2
@@ -454,3 +457,40 @@ async def test_rule_27_a_call_that_the_peer_did_not_advertise_raises_each_time(l
 
     async with serving(link, Running) as peer:
         assert (await peer.call("_run"))["result"] is None
+
+
+async def test_connections_with_the_same_capabilities_share_their_places() -> None:
+    def number_of_places() -> int:
+        return sum(isinstance(found, MessagePlaces) for found in gc.get_objects())
+
+    async def prompt_once() -> None:
+        async with v1.connect_in_process(PlainAgent, PlainClient) as agent:
+            await agent.initialize(protocol_version=1)
+            await agent.session_new(cwd="/", mcp_servers=[])
+            await agent.session_prompt(session_id="s1", prompt=[v1.ContentBlockText(text="x")])
+
+    await prompt_once()
+    before = number_of_places()
+    for _ in range(3):
+        await prompt_once()
+    assert before > 0
+    assert number_of_places() == before
+
+
+def test_a_place_forgets_classes_beyond_a_number_and_still_finds_everything(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(places, "_MAX_PLANS", 2)
+    message = MessagePlaces([Absolute("path")])
+    classes = [type(f"Request{number}", (v1.ReadTextFileRequest,), {}) for number in range(5)]
+    for cls in classes * 2:
+        assert message.find_violations(cls(session_id="s1", path="relative"))
+        assert not message.find_violations(cls(session_id="s1", path="/absolute"))
+    forgotten = ref(classes[0])
+    classes.clear()
+    del cls
+    gc.collect()
+    assert forgotten() is None
+
+
+def test_facts_of_different_kinds_are_never_equal() -> None:
+    facts = [Needs("type.a", "prompt.a"), Needs("type.a", ""), Absolute("type.a", True), Unsupported("type.a")]
+    assert len(set[Any](facts)) == len(facts)
