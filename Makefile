@@ -142,7 +142,7 @@ demo: $(CODEGEN) ## Run the terminal client with the full example agent
 	$(BIN)/python examples/terminal_client.py --yes --say "hello from the demo" --say "read $(CURDIR)/README.md" --say "count 5" \
 		$(BIN)/python examples/full_agent.py
 
-bench: $(DEV) ## Compare with the official SDKs in all benchmarks, and write docs/project/performance.md (40 minutes; needs Node)
+bench: $(DEV) ## Compare with the official SDKs in all benchmarks, and write docs/project/performance.md (15 to 40 minutes; needs Node)
 	$(BIN)/python -m benchmarks --json build/bench.json
 	$(BIN)/python -m benchmarks.report build/bench.json
 
