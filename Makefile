@@ -57,7 +57,7 @@ docs: $(DEV) ## Build the site in build/docs; a broken link or another warning f
 	$(BIN)/python -m codegen reference docs/reference/protocol
 	$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going --jobs auto --builder $(or $(BUILDER),html) docs build/docs
 
-specification: $(TEST) ## Write docs/reference/specification.md from tools/specification/statements.toml, and the tests of each protocol rule into its page
+specification: $(TEST) ## Write docs/reference/specification.md from tools/specification/statements.toml
 	$(BIN)/python -m tools.specification
 
 command-line: $(TEST) ## Write docs/reference/command-line.md from the parsers of the commands

@@ -1,4 +1,4 @@
-"""Each statement of the specification has a proof, and the pages that list statements and rules are up to date."""
+"""Each statement of the specification has a proof, and the page that lists the statements is up to date."""
 
 from __future__ import annotations
 
