@@ -30,16 +30,12 @@ def test_every_supported_python_is_tested() -> None:
     assert PROJECT["project"]["requires-python"] == f">={classifiers[0]}"
 
 
-def test_the_table_of_what_has_run_names_every_python_and_what_ci_runs() -> None:
-    classifiers = re.findall(r"Python :: (3\.\d+)", "\n".join(PROJECT["project"]["classifiers"]))
-    columns = [cell.strip() for cell in row("system").split("|")[2:-1]]
-    assert columns == classifiers
+def test_the_row_of_macos_and_windows_says_what_ci_runs_there() -> None:
     (python,) = (step["with"]["python-version"] for step in PLATFORMS if "setup-python" in step.get("uses", ""))
     (tests,) = (step["run"] for step in PLATFORMS if "pytest" in step.get("run", ""))
-    for system in ("macOS", "Windows"):
-        cells = dict(zip(columns, row(system).split("|")[2:-1], strict=True))
-        assert [column for column, cell in cells.items() if "ci.yml" in cell] == [python]
-        assert re.findall(r"tests/\w+", cells[python]) == re.findall(r"tests/\w+", tests)
+    cells = row("macOS, Windows")
+    assert re.findall(r"3\.\d+", cells) == [python]
+    assert re.findall(r"tests/\w+", cells) == re.findall(r"tests/\w+", tests)
 
 
 def test_every_named_pydantic_is_tested() -> None:
