@@ -30,9 +30,9 @@ _HEAD = """\
 <!-- Written by `python -m tools.interop_page`. Do not edit. -->
 # Which SDKs work together
 
-Agents of this package, and those of the official SDKs, with clients of all of them: over stdio, and as
-[remote agents](guides/remote-agents.md) over WebSocket and HTTP. The processes are real, and run on one machine. Over a
-network, each operation is tried on a new connection. The tests repeat what involves this package.
+Agents and clients of this package and of the official SDKs with each other: over stdio, and as
+[remote agents](guides/remote-agents.md) over WebSocket and HTTP. Each is a process of its own, on one machine. Over a network,
+each operation has a new connection. The tests repeat the pairs with this package.
 
 How many of the operations work:
 """
@@ -72,11 +72,12 @@ def _counts(transport: str, failures: dict[Pair, dict[str, str]]) -> str:
 
 def _reason(reason: Explanation) -> str:
     """Return whose fault it is, why, and what fails."""
-    kind, others = ("agents", reason.servers) if reason.fault.startswith("client") else ("clients", reason.clients)
-    where = "" if set(others) == set(SDKS) else f", with {kind} of {' and '.join(others)}"
+    role, _, sdk = reason.fault.partition(", ")
+    kind, others = ("agents", reason.servers) if role == "client" else ("clients", reason.clients)
+    where = "" if set(others) == set(SDKS) else f" with {kind} of {', '.join(others)}"
     if set(reason.transports) != set(TRANSPORTS):
         where += f", over {' and '.join(reason.transports)}"
-    return f"- **The {reason.fault}**{where}. {reason.fact} This concerns: {'; '.join(reason.operations)}.\n"
+    return f"- **{sdk} {role}s**{where}: {reason.fact} Affected: {'; '.join(reason.operations)}.\n"
 
 
 def _operations(transport: str) -> list[str]:

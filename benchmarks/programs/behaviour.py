@@ -158,7 +158,7 @@ async def unknown_key(client: Client) -> str:
     return "kept, and dumped again" if "newer" in client.updates[0].model_dump_json() else "dropped"
 
 
-@client_row("the agent writes a line with a number to stdout, then an update")
+@client_row("the agent writes the line `5` to stdout, then an update")
 async def number(client: Client) -> str:
     return await client.outcome("5", update("1"))
 
@@ -180,11 +180,11 @@ async def stderr(client: Client) -> str:
     return "copied to the client's stderr" if "out of memory" in (await exits(client))[1] else "not copied"
 
 
-@client_row("the agent exits with the code 3 during a prompt, and has written why to stderr")
+@client_row("the agent writes a reason to stderr and exits with code 3 during a prompt")
 async def exits_with_3(client: Client) -> str:
     kind, _, message = (await exits(client))[0].partition(": ")
-    said = [what for what, sign in (("the code", "3"), ("why", "out of memory")) if sign in message]
-    return f"the prompt {kind}, which says {' and '.join(said) or 'neither'}"
+    said = [what for what, sign in (("the code", "3"), ("the reason", "out of memory")) if sign in message]
+    return f"the prompt {kind}, which has {' and '.join(said) or 'neither'}"
 
 
 @client_row("the task that awaits a prompt is cancelled")
@@ -206,18 +206,18 @@ async def cancelled(client: Client) -> str:
     return f"the agent gets {' and '.join(sent) or 'nothing'}"
 
 
-@client_row("`session/list` is called, which the agent has not advertised")
+@client_row("a call of `session/list`, which the agent has not advertised")
 async def not_advertised(client: Client) -> str:
     error = await client.call(method="session/list")
     sent = any(message.get("method") == "session/list" for message in client.log())
     return f"{'sent' if sent else 'not sent'}, {name(error) if error else 'returns'}"
 
 
-@client_row("an environment variable of the client, in an agent that it starts")
+@client_row("an environment variable of the client")
 async def environment(client: Client) -> str:
     with patch.dict(os.environ, {"VARIABLE_OF_THE_CLIENT": "1"}):
         await client.call()
-    return "there" if "VARIABLE_OF_THE_CLIENT" in client.log()[0] else "not there"
+    return "passed to the agent" if "VARIABLE_OF_THE_CLIENT" in client.log()[0] else "not passed to the agent"
 
 
 @client_row("an agent is started in an event loop without subprocesses, as on Windows under Jupyter and Tornado")
@@ -287,7 +287,7 @@ agent_row = partial(add, AGENTS)
 @agent_row("`print` in a handler")
 async def prints(peer: Peer) -> str:
     await peer.prompt("print")
-    return "goes between the messages" if b"printed\n" in peer.lines else "does not go to stdout"
+    return "written between the messages" if b"printed\n" in peer.lines else "not written to stdout"
 
 
 @agent_row('`raise ValueError("secret")` in a handler of a request')
@@ -301,22 +301,22 @@ async def none(peer: Peer) -> str:
     return shown(await peer.ask("session/load", sessionId="s", cwd="/", mcpServers=[]))
 
 
-@agent_row("`session/set_mode`, which the class doesn't have")
+@agent_row("`session/set_mode`, which the class doesn't implement")
 async def missing(peer: Peer) -> str:
     return shown(await peer.ask("session/set_mode", sessionId="s", modeId="m"))
 
 
-@agent_row("a request with an extension method, which the class doesn't have")
+@agent_row("an extension request, which the class doesn't implement")
 async def extension(peer: Peer) -> str:
     return shown(await peer.ask("_acme/ping"))
 
 
-@agent_row("`session/cancel` arrives, and the handler of the prompt awaits something")
+@agent_row("`session/cancel` arrives while the handler of the prompt awaits something")
 async def cancel(peer: Peer) -> str:
     return await stopped(peer, "session/cancel", "1", sessionId="s")
 
 
-@agent_row("`$/cancel_request` arrives, and the handler of the prompt awaits something")
+@agent_row("`$/cancel_request` arrives while the handler of the prompt awaits something")
 async def cancel_request(peer: Peer) -> str:
     return await stopped(peer, "$/cancel_request", "2", requestId="2")
 
@@ -343,17 +343,17 @@ async def misspelt(peer: Peer) -> str:
         peer.sdk.models.NewSessionResponse(session_id="s", mods=None)
     except Exception as error:
         return name(error)
-    return "ignored when the program runs"
+    return "ignored at run time"
 
 
-@agent_row("a number is set as `session_id` of a model")
+@agent_row("`session_id` of a model is set to a number")
 async def changed(peer: Peer) -> str:
     response = peer.sdk.models.NewSessionResponse(session_id="s")
     try:
         response.session_id = 5
     except Exception as error:
         return name(error)
-    return "is set, without a check"
+    return "set without a check"
 
 
 # The last one, because it may close the connection.
