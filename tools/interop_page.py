@@ -74,10 +74,10 @@ def _reason(reason: Explanation) -> str:
     """Return whose fault it is, why, and what fails."""
     role, _, sdk = reason.fault.partition(", ")
     kind, others = ("agents", reason.servers) if role == "client" else ("clients", reason.clients)
-    where = "" if set(others) == set(SDKS) else f" with {kind} of {', '.join(others)}"
+    where = "" if set(others) == set(SDKS) else f" with {', '.join(others)} {kind}"
     if set(reason.transports) != set(TRANSPORTS):
         where += f", over {' and '.join(reason.transports)}"
-    return f"- **{sdk} {role}s**{where}: {reason.fact} Affected: {'; '.join(reason.operations)}.\n"
+    return f"- **{sdk} {role}s**{where}. {reason.fact} Affected: {'; '.join(reason.operations)}.\n"
 
 
 def _operations(transport: str) -> list[str]:
