@@ -14,12 +14,12 @@ _HEAD = """\
 <!-- Written by `make command-line`. Do not edit. -->
 # The command line
 
-`acp-bindings COMMAND --help` prints what this page says, and `acp-bindings --version` the version of the package. The
-words after `--` are the command of an agent or a client. A wrong argument, or a file that can't be read or written,
-gives the exit code 2.
+`acp-bindings COMMAND --help` prints the same text, and `acp-bindings --version` the version of the package. The words
+after `--` are the command of an agent or a client. The exit code is 2 if an argument is wrong, or a file can't be read
+or written.
 
-With the extra `completion`, `acp-bindings --completion bash` prints what completes its words in bash, and the same for
-zsh and tcsh. Write it to `~/.local/share/bash-completion/completions/acp-bindings`, or for zsh to `_acp-bindings` in a
+With the extra `completion`, `acp-bindings --completion bash` prints a completion script for bash; it can also print one
+for zsh or tcsh. Write it to `~/.local/share/bash-completion/completions/acp-bindings`, or for zsh to `_acp-bindings` in a
 folder of `$fpath`.
 """
 

@@ -56,12 +56,12 @@ _FAILED, _LOGIN_NEEDED, _NOT_STARTED, _CANCELLED = 1, 3, 127, 130
 
 def add_ask(parser: CommandParser) -> None:
     """Add the arguments of `ask`, and set `run`."""
-    parser.description = "Ask an agent in the current folder, and print its reply as it comes."
+    parser.description = "Ask an agent in the current folder, and print its reply as it arrives."
     parser.epilog = __doc__
     parser.formatter_class = RawDescriptionHelpFormatter
     add = parser.add_argument
     add("question", metavar="QUESTION", help="the prompt; - reads it from stdin")
-    add("--session", metavar="ID", help="go on with this session")
+    add("--session", metavar="ID", help="continue this session")
     add("--allow", action="append", metavar="KIND", help="allow tool calls of this kind, such as read; can be repeated")
     add("--json", action="store_true", help="print a JSON object for each event")
     parser.add_command("the command that starts the agent", before="QUESTION ")

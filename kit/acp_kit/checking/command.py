@@ -51,8 +51,8 @@ the client has sent no prompt, so the other scenarios are skipped. Make it send 
 def add_check_client(parser: CommandParser) -> None:
     """Add the arguments of `check-client`, and set `run`."""
     add = parser.add_argument
-    add("--prompt-args", default="", metavar="ARGS", help="arguments to add to CMD, which make it send {prompt}")
-    add("--load-args", metavar="ARGS", help="the same, which make it load {session} before; if it can load sessions")
+    add("--prompt-args", default="", metavar="ARGS", help="arguments to add to CMD, so that it sends {prompt}")
+    add("--load-args", metavar="ARGS", help="the same, so that it loads {session} before; if it can load sessions")
     add("--stdin", metavar="TEXT", help="type this line into the client's stdin, such as '{prompt}'")
     add("--answer", metavar="TEXT", help="type this line whenever the agent asks for permission")
     add("--by-hand", action="store_true", help="you type a prompt in each scenario, and cancel when the agent says so")
@@ -65,7 +65,7 @@ def add_check_agent(parser: CommandParser) -> None:
     """Add the arguments of `check-agent`, and set `run`."""
     add = parser.add_argument
     add("--prompt", default=AgentCommand.prompt, metavar="TEXT", help="a prompt that the agent answers quickly")
-    add("--long-prompt", default=AgentCommand.long_prompt, metavar="TEXT", help="one that takes long, to be cancelled")
+    add("--long-prompt", default=AgentCommand.long_prompt, metavar="TEXT", help="a prompt that takes long, to be cancelled")
     add("--login", metavar="ID", help="use this login method before a session is opened")
     _add_common(parser, AGENT_SCENARIOS, _AGENT, deadline=60)
     parser.add_command("the agent")
@@ -93,7 +93,7 @@ def _add_common(parser: CommandParser, scenarios: Scenarios, text: str, *, deadl
         type=float,
         default=1.0,
         metavar="SECONDS",
-        help="how long to wait to see that nothing is sent (default: 1)",
+        help="how long to watch for messages that must not be sent (default: 1)",
     )
 
 

@@ -22,7 +22,7 @@ def add_tap(parser: CommandParser) -> None:
         "the output of `acp-bindings redact` or `acp-bindings show --html`."
     )
     add = parser.add_argument
-    add("--to", type=Path, metavar="FILE", help="the recording, appended to (default: acp-DATE-TIME-PID.jsonl)")
+    add("--to", type=Path, metavar="FILE", help="the file to append to (default: acp-DATE-TIME-PID.jsonl)")
     parser.add_command("the command that starts the agent")
     parser.set_defaults(run=_tap)
 
@@ -39,8 +39,8 @@ def add_show(parser: CommandParser) -> None:
         "--against",
         type=Path,
         metavar="FILE",
-        help="say where another recording differs first; ids, times, the order of members and the boundaries of chunks "
-        "don't matter; exit code 1 if it differs",
+        help="show the first difference from another recording, ignoring ids, times, the order of members and the "
+        "boundaries of chunks; exit code 1 if there is one",
     )
     parser.set_defaults(run=partial(_read, parser, _show))
 

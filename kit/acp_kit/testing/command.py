@@ -39,11 +39,11 @@ def add_replay_client(parser: CommandParser) -> None:
     """Add the arguments of `replay-client`, and set `run`."""
     add = parser.add_argument
     add("--cwd", metavar="FOLDER", help="the working directory to use instead of the recorded one")
-    add("--deadline", type=float, default=60.0, metavar="SECONDS", help="the limit for all of it (default: 60)")
+    add("--deadline", type=float, default=60.0, metavar="SECONDS", help="the limit for the whole replay (default: 60)")
     add("file", metavar="FILE", help="a recording, such as one of `acp-bindings tap`")
     parser.add_command("the agent", before="FILE ")
     parser.epilog = (
-        "Exit code: 0 if the agent does what the recorded one has done, 1 if it doesn't, 2 if it can't be tried."
+        "Exit code: 0 if the agent behaves like the recorded one, 1 if it doesn't, 2 if the replay can't start."
     )
     parser.set_defaults(run=_replay_client)
 

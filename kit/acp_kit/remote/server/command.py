@@ -46,7 +46,7 @@ def add_serve(parser: CommandParser) -> None:
     )
     parser.add_argument("--token-env", dest="token", type=read_secret, metavar="VARIABLE", help=TOKEN_HELP)
     parser.add_argument(
-        "--anonymous", action="store_true", help="serve other machines without a token, everybody who can reach them"
+        "--anonymous", action="store_true", help="serve everybody who can reach this machine, without a token"
     )
     parser.add_argument("--log-level", choices=_LEVELS, default="info", help="what to log to stderr (default: info)")
     set_run(parser, _serve)
