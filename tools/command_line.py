@@ -19,8 +19,8 @@ after `--` are the command of an agent or a client. The exit code is 2 if an arg
 or written.
 
 With the extra `completion`, `acp-bindings --completion bash` prints a completion script for bash; it can also print one
-for zsh or tcsh. Write it to `~/.local/share/bash-completion/completions/acp-bindings`, or for zsh to `_acp-bindings` in a
-folder of `$fpath`.
+for zsh or tcsh. Write it to `~/.local/share/bash-completion/completions/acp-bindings`, or for zsh to `_acp-bindings` in
+a folder of `$fpath`.
 """
 
 

@@ -31,8 +31,8 @@ _HEAD = """\
 # Which SDKs work together
 
 Agents and clients of this package and of the official SDKs with each other: over stdio, and as
-[remote agents](guides/remote-agents.md) over WebSocket and HTTP. Each is a process of its own, on one machine. Over a network,
-each operation has a new connection. The tests repeat the pairs with this package.
+[remote agents](guides/remote-agents.md) over WebSocket and HTTP. Each is a process of its own, on one machine. Over a
+network, each operation has a new connection. The tests repeat the pairs with this package.
 
 How many of the operations work:
 """

@@ -65,7 +65,7 @@ def add_check_agent(parser: CommandParser) -> None:
     """Add the arguments of `check-agent`, and set `run`."""
     add = parser.add_argument
     add("--prompt", default=AgentCommand.prompt, metavar="TEXT", help="a prompt that the agent answers quickly")
-    add("--long-prompt", default=AgentCommand.long_prompt, metavar="TEXT", help="a prompt that takes long, to be cancelled")
+    add("--long-prompt", default=AgentCommand.long_prompt, metavar="TEXT", help="a slow prompt, to be cancelled")
     add("--login", metavar="ID", help="use this login method before a session is opened")
     _add_common(parser, AGENT_SCENARIOS, _AGENT, deadline=60)
     parser.add_command("the agent")
