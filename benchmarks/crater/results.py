@@ -18,13 +18,12 @@ _HEAD = """# Projects for the official SDK
 
 <!-- Written by `make crater`. Change benchmarks/crater/ instead. -->
 
-`make crater` runs the tests of these projects on the official connections and on [acp_kit.official](../moving.md),
-without changing a line, and writes this page. Each is a release on the package index that has tests which open
-connections; some run only a part of their tests. `python -m benchmarks.crater NAME` runs one.
+`make crater` runs the tests of these projects, unchanged, on the official connections and on
+[acp_kit.official](../moving.md), and writes this page. `python -m benchmarks.crater NAME` runs one. Each is a release on
+the package index whose tests open connections; of some, only a part of the tests is run.
 
-Its row says which release of the official SDK it gets, how many of its tests pass on each, and how many connections the
-second run opened. The official ones are those over HTTP and WebSockets, and `acp.connection.Connection`. Connections of
-other processes aren't counted.
+Connections are counted in the second run, without those of other processes. *Official ones* are over HTTP and
+WebSockets, or `acp.connection.Connection`.
 
 """
 _COLUMNS = (

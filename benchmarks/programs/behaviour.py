@@ -328,7 +328,7 @@ async def stopped(peer: Peer, method: str, key: str, **params: object) -> str:
     peer.send(method, params)
     for _ in range(20):  # an agent that cancels the handler has answered before so many more requests
         await peer.ask("_acme/ping")
-    return shown(peer.answers[key]) if key in peer.answers else "the handler goes on"
+    return shown(peer.answers[key]) if key in peer.answers else "the handler keeps running"
 
 
 @agent_row("`title=None` in an update that is sent")
