@@ -24,8 +24,8 @@ def rows(setup: Setup) -> list[Row]:
             name="websockets",
             description=f"A process serves {connections:,} raw WebSockets with a session each. All prompt at once, and "
             f"each receives {count} updates. Timed from the prompts to the last response; a lost update fails. "
-            "Memory: what a connection with an idle session adds to the server. The Python SDKs run on uvicorn, which "
-            "makes a system call for each message.",
+            "Memory: what a connection with an idle session adds to the server. The Python servers run on uvicorn, "
+            "which makes a system call for each message.",
             quantities=[
                 Quantity("seconds", "updates/s", count=connections * count),
                 Quantity("idle", "KiB a connection", factor=1 / 1024),
