@@ -19,8 +19,8 @@ _HEAD = """# Projects for the official SDK
 <!-- Written by `make crater`. Change benchmarks/crater/ instead. -->
 
 `make crater` runs the tests of these projects, unchanged, on the official connections and on
-[acp_kit.official](../moving.md), and writes this page. `python -m benchmarks.crater NAME` runs one. Each is a release on
-the package index whose tests open connections; of some, only a part of the tests is run.
+[acp_kit.official](../moving.md), and writes this page. `python -m benchmarks.crater NAME` runs one. Each is a release
+on the package index whose tests open connections; of some, only a part of the tests is run.
 
 Connections are counted in the second run, without those of other processes. *Official ones* are over HTTP and
 WebSockets, or `acp.connection.Connection`.

@@ -17,8 +17,8 @@ def rows(setup: Setup) -> list[Row]:
         Row(
             name="say",
             description=f"An agent sends {count:,} chunks with `Turn.say`, to a peer that only reads. CPU time of the "
-            "agent's thread. Ratio: divided by the time of as many calls of `session_update`, with chunks that the agent "
-            "creates.",
+            "agent's thread. Ratio: divided by the time of as many calls of `session_update`, with chunks that the "
+            "agent creates.",
             quantities=[Quantity("seconds", "updates/s", count=count), Quantity("ratio", "ratio")],
             measures={OURS: partial(run, program("ours", "turn.py"), count)},
             targets=[no_more_than(1.3, key="ratio")],
