@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from typing import Any
 
 import pytest
 
 from acp_bindings.v1 import PromptRequest, PromptResponse, RemoteAgent, SessionNotification
-from acp_bindings.v1.connecting import CLIENT_SIDE
+from acp_bindings.v1.connecting import AGENT_SIDE, CLIENT_SIDE
 from acp_runtime import ConnectionClosed, Options, RemoteError
 from acp_runtime.connection import Connection, run
 from acp_runtime.jsonrpc.framing import MODEL_BYTES
@@ -27,9 +28,10 @@ from tests.support.runtime.peer import (
     text_of,
     update,
 )
-from tests.support.runtime.random_peer import iterations
+from tests.support.runtime.random_peer import iterations, settled
 
 pytestmark = pytest.mark.every_link
+FLOOD: dict[str, Any] = {"high_water_bytes": 200_000, "flood_factor": 2}
 
 
 @pytest.mark.parametrize(
@@ -102,6 +104,36 @@ async def test_rule_18_a_flood_while_all_handlers_await_the_peer_closes_the_conn
         await failed.wait()
 
 
+async def test_rule_18_after_a_flood_nothing_more_is_read() -> None:
+    received, may_end = 0, asyncio.Event()
+
+    class Asking(PlainClient):
+        async def session_update(self, notification: SessionNotification, /) -> None:
+            with suppress(ConnectionClosed):
+                await self.agent.ext_request("_ask")
+            await may_end.wait()
+
+    def count(direction: str, line: bytes, time: float) -> None:
+        nonlocal received
+        received += direction == "in"
+
+    there, back = MemoryPipe(), MemoryPipe()
+    options = Options(guards="off", high_water_bytes=20_000, flood_factor=3, on_frame=count)
+    connection = Connection(CLIENT_SIDE, Asking, back, there, options)
+    running = asyncio.create_task(run(connection))
+    back.write(line(update("s", "x")))
+    await iterations(10)  # from now on, reading doesn't pause
+    updates = b"".join(line(update("s", str(n))) for n in range(100))
+    back.write(updates)
+    await settled(connection.lifecycle.peer_left.done, lambda: connection.limits.bytes)
+    before = received
+    back.write(updates)
+    await iterations(20)
+    assert received == before
+    may_end.set()
+    assert "more than can be handled" in (await running).reason
+
+
 async def test_rule_18_sending_waits_while_the_peer_does_not_read(link: Link) -> None:
     sent = 0
 
@@ -139,6 +171,33 @@ async def test_rule_18_responses_that_the_peer_does_not_read_are_a_flood_at_last
         assert answers < 100
 
 
+async def test_rule_18_small_responses_that_the_peer_does_not_read_are_a_flood_too() -> None:
+    class Small(PlainAgent):
+        async def ext_request(self, method: str, params: Any) -> Any:
+            return None
+
+    there, back = MemoryPipe(1000), MemoryPipe()
+    limits: dict[str, Any] = {"write_high_water_bytes": 1000, "high_water_bytes": 100_000, "flood_factor": 4}
+    connection = Connection(AGENT_SIDE, Small, back, there, Options(guards="off", eof_grace=0, **limits))
+    running = asyncio.create_task(run(connection))
+    back.write(b"".join(line({"id": n, "method": "_small"}) for n in range(2000)))
+    await settled(connection.lifecycle.peer_left.done, lambda: connection.limits.bytes)
+    there.abort()
+    assert "more than can be handled" in (await running).reason
+
+
+async def test_rule_18_responses_that_the_peer_has_read_count_no_longer() -> None:
+    class Large(PlainAgent):
+        async def ext_request(self, method: str, params: Any) -> Any:
+            return "x" * 100_000
+
+    async with serving(LINKS["memory"], Large, **FLOOD) as peer:
+        for _ in range(10):
+            await peer.send(*({"id": n, "method": "_large"} for n in range(3)))
+            assert [(await peer.receive())["id"] for _ in range(3)] == [0, 1, 2]
+            assert await peer.until_quiet() == []
+
+
 async def test_rule_18_an_answered_call_returns_even_if_the_pipe_is_full() -> None:
     async with calling(LINKS["memory"], write_high_water_bytes=10) as (agent, peer):
         call = asyncio.create_task(agent.ext_request("_ping"))
@@ -161,9 +220,6 @@ async def test_rule_18_a_waiting_send_fails_if_the_connection_closes_before_it_i
         assert not sending.done()
     with pytest.raises(ConnectionClosed):
         await sending
-
-
-FLOOD: dict[str, Any] = {"high_water_bytes": 200_000, "flood_factor": 2}
 
 
 async def test_rule_18_messages_that_were_handled_count_no_longer() -> None:

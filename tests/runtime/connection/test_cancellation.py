@@ -355,6 +355,28 @@ async def test_rule_21_cancelling_a_turn_answers_its_permission_requests(link: L
         assert await peer.until_quiet() == []
 
 
+async def test_rule_21_a_question_may_fail_silently_when_its_turn_was_cancelled(
+    link: Link, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Dismissed(PlainClient):
+        async def session_request_permission(self, request: RequestPermissionRequest, /) -> RequestPermissionResponse:
+            try:
+                await asyncio.Event().wait()
+            except asyncio.CancelledError:
+                raise RuntimeError("The dialog was closed.") from None
+            raise AssertionError
+
+    async with calling(link, Dismissed) as (agent, peer):
+        params = {"sessionId": "s1", "toolCall": {"toolCallId": "t"}, "options": []}
+        await peer.send({"id": "p", "method": "session/request_permission", "params": params})
+        assert await peer.until_quiet() == []
+        await agent.session_cancel(session_id="s1")
+        assert (await peer.receive())["method"] == "session/cancel"
+        assert (await peer.receive())["result"] == {"outcome": {"outcome": "cancelled"}}
+        assert await peer.until_quiet() == []
+    assert caplog.records == []
+
+
 async def test_rule_20_a_cancelled_request_that_the_schema_does_not_have_is_answered(link: Link) -> None:
     class Slow(PlainAgent):
         async def ext_request(self, method: str, params: Any, /) -> Any:

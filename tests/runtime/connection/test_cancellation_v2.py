@@ -315,3 +315,20 @@ async def test_rule_21_a_message_of_another_session_does_not_accept_a_prompt(lin
         await peer.send(prompt(1))
         assert (await peer.receive())["method"] == "session/update"
         assert (await peer.receive())["error"]["message"] == "refused"
+
+
+async def test_rule_21_a_message_on_another_connection_does_not_accept_a_prompt(link: Link) -> None:
+    class Broadcasting(AgentV2):  # type: ignore[misc]
+        async def session_prompt(self, request: Any, /) -> Any:
+            await others[0].client.session_update(session_id=request.session_id, update=Accepting.update)
+            raise InternalError("refused")
+
+    def other(client: Any) -> Any:
+        others.append(AgentV2(client))
+        return others[0]
+
+    others: list[Any] = []
+    async with serving_v2(link, other) as other_peer, serving_v2(link, Broadcasting) as peer:
+        await peer.send(prompt(1))
+        assert (await other_peer.receive())["method"] == "session/update"
+        assert (await peer.receive())["error"]["message"] == "refused"

@@ -19,7 +19,7 @@ from acp_runtime import ConnectionClosed, MessageTooLarge, Options
 from acp_runtime.connection import Connection, run
 from acp_runtime.transports.memory import MemoryPipe
 from tests.support.runtime.peer import LINKS, Link, Peer, PlainClient, calling, line, text_of, update
-from tests.support.runtime.random_peer import iterations
+from tests.support.runtime.random_peer import iterations, settled
 from tests.support.scale import count
 
 pytestmark = pytest.mark.every_link
@@ -305,6 +305,22 @@ async def test_rule_22_what_a_peer_sent_before_it_stopped_reading_is_handled() -
     assert [text_of(notification) for notification in connection.remote.handler.updates] == ["last"]
 
 
+async def test_rule_22_updates_are_handled_although_an_answer_can_not_be_written() -> None:
+    handled: list[str] = []
+
+    class Asked(recording(handled, ten_turns)):  # type: ignore[misc]
+        async def ext_request(self, method: str, params: Any) -> Any:
+            await asyncio.Event().wait()
+
+    there, back = MemoryPipe(), MemoryPipe()
+    connection = Connection(CLIENT_SIDE, Asked, back, there, Options(guards="off", eof_grace=0))
+    there.abort()
+    back.write(line({"id": 1, "method": "_ask"}) + b"".join(line(update("s", text)) for text in numbers(10)))
+    await back.close()
+    assert (await run(connection)).reason == "The peer closed the connection."
+    assert handled == numbers(10)
+
+
 async def test_rule_22_this_side_may_end_the_connection_while_the_last_messages_are_handled() -> None:
     class Stuck(PlainClient):
         async def session_update(self, notification: SessionNotification, /) -> None:
@@ -347,7 +363,8 @@ async def test_rule_22_a_flood_that_has_ended_is_handled() -> None:
 
 async def test_rule_22_what_waits_when_this_side_ends_the_connection_is_discarded_and_freed() -> None:
     async def wait() -> None:
-        await may_end.wait()
+        if len(handled) >= 40:
+            await may_end.wait()
 
     handled, may_end = list[str](), asyncio.Event()
     there, back = MemoryPipe(), MemoryPipe()
@@ -355,13 +372,16 @@ async def test_rule_22_what_waits_when_this_side_ends_the_connection_is_discarde
     connection = Connection(CLIENT_SIDE, recording(handled, wait), back, there, options)
     running, reader = asyncio.create_task(run(connection)), weakref.ref(connection.reader)
     back.write(b"".join(line(update("s", text)) for text in numbers(100)))
+    await settled(lambda: len(handled) == 40, lambda: handled)  # reading has paused, gone on and paused again
     await ten_turns()
     assert connection.reader.buffered() > 0
+    unread = len(connection.reader.lines)
     connection.stop()
     await ten_turns()
     may_end.set()
     await running
-    assert len(handled) < 100
+    assert unread > 0
+    assert len(handled) <= 100 - unread
     del connection, running, there, back
     gc.collect()
     assert reader() is None
@@ -407,3 +427,37 @@ async def test_rule_22_the_connection_ends_although_closing_the_writer_fails() -
     await back.close()
     assert (await run(connection)).reason == "The peer closed the connection."
     assert (await connection.remote.wait_closed()).reason == "The peer closed the connection."
+
+
+class Unread(MemoryPipe):
+    """A writer that finds out later that nobody reads what it wrote.
+
+    Attributes:
+        report: what it calls then.
+    """
+
+    def on_failure(self, call: Callable[[OSError], object], /) -> None:
+        self.report = call
+
+
+class Undrained(MemoryPipe):
+    """A writer that finds out that nobody reads when it is drained."""
+
+    async def drain(self) -> None:
+        raise BrokenPipeError("gone")
+
+
+@pytest.mark.parametrize("writer", [Unread, Undrained])
+async def test_rule_22_a_call_fails_when_its_request_turns_out_not_to_be_written(writer: type[MemoryPipe]) -> None:
+    there, back = writer(), MemoryPipe()
+    options = Options(guards="off", eof_grace=0, write_high_water_bytes=0)
+    connection = Connection(CLIENT_SIDE, PlainClient, back, there, options)
+    running = asyncio.create_task(run(connection))
+    call = asyncio.ensure_future(connection.remote.ext_request("_ping"))
+    await ten_turns()
+    if isinstance(there, Unread):
+        there.report(BrokenPipeError("gone"))
+    await settled(call.done, lambda: "the call waits")
+    with pytest.raises(ConnectionClosed, match="Writing to the peer failed: gone"):
+        await call
+    await running

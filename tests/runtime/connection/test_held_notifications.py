@@ -15,6 +15,8 @@ from acp_bindings.v1 import (
     LoadSessionResponse,
     NewSessionRequest,
     NewSessionResponse,
+    PromptRequest,
+    PromptResponse,
     RemoteClient,
     SessionNotification,
     connect_in_process,
@@ -386,3 +388,32 @@ async def test_rule_17_updates_of_a_created_session_are_not_held_while_another_i
         assert (await peer.receive())["method"] == "session/update"
         may_end.set()
         assert (await peer.receive())["id"] == "n"
+
+
+async def test_rule_17_the_end_of_another_request_drops_no_update_that_it_has_sent(link: Link) -> None:
+    class Prompted(Creating):
+        async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
+            await self.say("new", "1")
+            return await super().session_prompt(request)
+
+    async def create(self: Creating, request: NewSessionRequest) -> str:
+        await self.gate.wait()
+        return "new"
+
+    async with serving(link, lambda client: Prompted(client, create)) as peer:
+        await peer.send(CREATE, prompt("p", "known"))
+        assert await sent(peer, 1) == ["p"]
+        await peer.send({"id": "g", "method": "_go"})
+        messages = [await peer.receive(), await peer.receive(), *await peer.until_quiet()]
+        assert [short(message) for message in messages if message.get("id") != "g"] == ["n", "new 1"]
+
+
+async def test_rule_17_updates_of_a_session_that_could_not_be_closed_are_not_held(link: Link) -> None:
+    async def create(self: Creating, request: NewSessionRequest) -> str:
+        await self.say("busy", "1")
+        return "new"
+
+    async with serving(link, agent(create)) as peer:
+        assert "error" in await peer.call("session/close", {"sessionId": "busy"})
+        await peer.send(CREATE)
+        assert await sent(peer, 2) == ["busy 1", "n"]

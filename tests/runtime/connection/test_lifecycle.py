@@ -21,8 +21,12 @@ from acp_bindings.v1 import (
     connect_streams,
     serve_streams,
 )
-from acp_runtime import ConnectionClosed
+from acp_bindings.v1.connecting import AGENT_SIDE
+from acp_runtime import ConnectionClosed, Options
+from acp_runtime.connection import Connection, run
+from acp_runtime.transports.memory import MemoryPipe
 from tests.support.runtime.peer import Link, PlainAgent, PlainClient, calling, line, prompt, serving
+from tests.support.runtime.random_peer import iterations, settled
 
 pytestmark = pytest.mark.every_link
 
@@ -84,6 +88,24 @@ async def test_rule_22_closing_does_not_wait_for_a_peer_that_never_reads(link: L
     async with serving(link, Large, flush_deadline=0.1, eof_grace=0.05) as peer:
         await peer.send({"id": 1, "method": "_large"})
         await peer.end()
+
+
+async def test_rule_22_an_answer_after_the_end_of_file_that_nobody_reads_delays_nothing() -> None:
+    class Large(PlainAgent):
+        async def ext_request(self, method: str, params: Any) -> Any:
+            await may_answer.wait()
+            return "x" * 1_000_000
+
+    may_answer = asyncio.Event()
+    there, back = MemoryPipe(), MemoryPipe()
+    options = Options(guards="off", eof_grace=600, flush_deadline=0)
+    connection = Connection(AGENT_SIDE, Large, back, there, options)
+    running = asyncio.create_task(run(connection))
+    back.write(line({"id": 1, "method": "_large"}))
+    await back.close()
+    await iterations(10)
+    may_answer.set()
+    await settled(running.done, lambda: connection.tasks.running)
 
 
 @pytest.mark.parametrize("ignored", [asyncio.CancelledError, BaseException])

@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 
 from acp_bindings.v1 import ReleaseTerminalRequest, ReleaseTerminalResponse, RemoteAgent, SessionNotification
+from acp_runtime.jsonrpc.framing import MODEL_BYTES
 from tests.support.runtime.peer import Link, PlainClient, calling, line, text_of, update
+from tests.support.runtime.random_peer import settled
 
 LARGE = "x" * 1_000_000
 SECONDS = 30.0
@@ -112,7 +114,7 @@ async def test_rule_16_kept_updates_do_not_block_the_response_that_names_their_s
 
 
 class Recording(PlainClient):
-    """Puts the sessions of the updates that it handles into a queue."""
+    """Puts the sessions of the updates that it handles into a queue, and the methods of extension notifications."""
 
     def __init__(self, agent: RemoteAgent) -> None:
         super().__init__(agent)
@@ -120,6 +122,9 @@ class Recording(PlainClient):
 
     async def session_update(self, notification: SessionNotification, /) -> None:
         self.handled.put_nowait(notification.session_id)
+
+    async def ext_notification(self, method: str, params: Any, /) -> None:
+        self.handled.put_nowait(method)
 
 
 async def test_rule_16_updates_of_unknown_sessions_are_held_only_while_one_is_created(link: Link) -> None:
@@ -154,8 +159,45 @@ async def test_rule_16_updates_of_a_session_in_use_are_not_held_while_another_is
         await creating
 
 
-async def test_rule_16_updates_beyond_the_mark_are_handled_before_the_session_is_created(link: Link) -> None:
-    async with calling(link, Recording, high_water_messages=5) as (agent, peer):
+async def test_rule_16_notifications_without_a_session_are_not_held_while_one_is_created(link: Link) -> None:
+    async with calling(link, Recording) as (agent, peer):
+        handler: Any = agent.handler
+        creating = asyncio.ensure_future(agent.session_new(cwd="/", mcp_servers=[]))
+        id = (await peer.receive())["id"]
+        await peer.send({"method": "_note"})
+        await peer.until_quiet()
+        assert handler.handled.get_nowait() == "_note"
+        await peer.send({"id": id, "result": {"sessionId": "new"}})
+        await creating
+
+
+async def test_rule_16_only_updates_of_the_created_session_go_on_while_another_is_created(link: Link) -> None:
+    async with calling(link, Recording) as (agent, peer):
+        handler: Any = agent.handler
+        handled: asyncio.Queue[str] = handler.handled
+        creating = [asyncio.ensure_future(agent.session_new(cwd=f"/{name}", mcp_servers=[])) for name in "ab"]
+        first, second = [(await peer.receive())["id"] for _ in creating]
+        await peer.send(update("a", "x"), update("b", "x"))
+        await peer.until_quiet()
+        assert handled.empty()
+        await peer.send({"id": first, "result": {"sessionId": "a"}})
+        await settled(lambda: not handled.empty(), lambda: "nothing is handled")
+        assert handled.get_nowait() == "a"
+        await peer.until_quiet()
+        assert handled.empty()
+        await peer.send({"id": second, "result": {"sessionId": "b"}})
+        assert await handled.get() == "b"
+        await asyncio.gather(*creating)
+
+
+SIZE = len(line(update("new", "x"))) - 1 + MODEL_BYTES
+
+
+@pytest.mark.parametrize("limits", [{"high_water_messages": 5}, {"max_held_bytes": 5 * SIZE}], ids=str)
+async def test_rule_16_updates_beyond_the_mark_are_handled_before_the_session_is_created(
+    link: Link, limits: dict[str, Any]
+) -> None:
+    async with calling(link, Recording, **limits) as (agent, peer):
         handler: Any = agent.handler
         creating = asyncio.ensure_future(agent.session_new(cwd="/", mcp_servers=[]))
         id = (await peer.receive())["id"]
@@ -163,8 +205,8 @@ async def test_rule_16_updates_beyond_the_mark_are_handled_before_the_session_is
         await peer.until_quiet()
         assert handler.handled.empty()
         await peer.send(update("new", "x"))
-        for _ in range(5):
-            assert await handler.handled.get() == "new"
+        await peer.until_quiet()
+        assert [handler.handled.get_nowait() for _ in range(5)] == ["new"] * 5
         await peer.send({"id": id, "result": {"sessionId": "new"}})
         await creating
 

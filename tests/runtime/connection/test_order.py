@@ -9,7 +9,18 @@ from typing import Any
 import pytest
 
 from acp_bindings.v1 import PromptRequest, PromptResponse, RemoteAgent, SessionNotification
-from tests.support.runtime.peer import Link, PlainAgent, PlainClient, calling, chunk, prompt, serving, text_of, update
+from tests.support.runtime.peer import (
+    Link,
+    PlainAgent,
+    PlainClient,
+    calling,
+    chunk,
+    line,
+    prompt,
+    serving,
+    text_of,
+    update,
+)
 
 
 async def test_rule_15_requests_run_concurrently_and_start_in_wire_order(link: Link) -> None:
@@ -122,6 +133,25 @@ async def test_rule_16_a_response_resolves_after_the_updates_of_its_session_were
             await peer.send(*(update("s", str(n)) for n in range(50)), {"id": id, "result": result})
             await task
             assert len(handled) == 50
+
+
+async def test_rule_16_a_caller_has_its_result_before_the_next_update_is_handled(link: Link) -> None:
+    class Recording(PlainClient):
+        async def session_update(self, notification: SessionNotification, /) -> None:
+            events.append(text_of(notification))
+
+    async def run_turn(agent: RemoteAgent) -> None:
+        await agent.session_prompt(session_id="s", prompt=[])
+        events.append("result")
+
+    events: list[str] = []
+    async with calling(link, Recording) as (agent, peer):
+        turn = asyncio.create_task(run_turn(agent))
+        result = {"id": (await peer.receive())["id"], "result": {"stopReason": "end_turn"}}
+        await peer.send(line(update("s", "before")) + line(result) + line(update("s", "after")))
+        await turn
+        await peer.until_quiet()
+    assert events == ["before", "result", "after"]
 
 
 async def test_rule_16_requests_without_a_session_do_not_wait(link: Link) -> None:

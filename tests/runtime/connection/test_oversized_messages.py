@@ -79,7 +79,8 @@ async def test_rule_5_an_error_that_is_too_large_is_answered_with_a_plain_one(
     async with serving(link, Failing, max_message_bytes=LIMIT) as peer:
         await peer.send(prompt(1))
         assert (await peer.receive())["error"] == {"code": -32603, "message": "Internal error"}
-    assert "The handler of session/prompt raised an error that can't be sent" in caplog.text
+    (record,) = caplog.records
+    assert "The handler of session/prompt raised an error that can't be sent" in record.getMessage()
 
 
 async def test_rule_5_a_message_as_large_as_a_peer_accepts_is_sent(link: Link) -> None:
@@ -101,4 +102,17 @@ async def test_rule_5_a_result_that_is_just_small_enough_is_sent(link: Link) -> 
         await peer.send({"id": 1, "method": "_echo", "params": 0})
         assert len(await peer.receive_line()) == LIMIT
         await peer.send({"id": 1, "method": "_echo", "params": 1})
+        assert (await peer.receive())["error"]["code"] == -32603
+
+
+async def test_rule_5_an_error_that_is_just_small_enough_is_sent(link: Link) -> None:
+    class Failing(PlainAgent):
+        async def ext_request(self, method: str, params: Any) -> Any:
+            rest = len('{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":""}}')
+            raise RequestError(-32000, "x" * (LIMIT - rest + params))
+
+    async with serving(link, Failing, max_message_bytes=LIMIT) as peer:
+        await peer.send({"id": 1, "method": "_fail", "params": 0})
+        assert len(await peer.receive_line()) == LIMIT
+        await peer.send({"id": 1, "method": "_fail", "params": 1})
         assert (await peer.receive())["error"]["code"] == -32603

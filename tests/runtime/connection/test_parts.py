@@ -12,10 +12,10 @@ import pytest
 from acp_bindings.v1.connecting import AGENT_SIDE
 from acp_runtime import ConnectionClosed, GuardError, Options
 from acp_runtime.connection.ids import RecentIds
-from acp_runtime.connection.in_flight import InFlightNotification, Tasks, begin_wait_for_peer, current
+from acp_runtime.connection.in_flight import Handle, InFlightNotification, Tasks, begin_wait_for_peer, current
 from acp_runtime.connection.lifecycle import Lifecycle
 from acp_runtime.connection.limits import Limits
-from acp_runtime.connection.request import InFlightRequest, Requests
+from acp_runtime.connection.request import InFlightRequest, Requests, cancelled_line
 from acp_runtime.connection.session import Outcome, Sessions
 from acp_runtime.connection.state import ProtocolState
 from acp_runtime.connection.writer import Writer
@@ -45,6 +45,20 @@ async def test_a_session_queue_handles_its_notifications_in_order() -> None:
     assert (handled, limits.messages, sessions.queues) == ([0, 1, 2], 0, {})
 
 
+async def test_a_session_queue_whose_last_handler_was_cancelled_is_removed() -> None:
+    limits = Limits(OPTIONS)
+    sessions = Sessions(Tasks(), limits, nothing, 1000)
+
+    async def cancel(_: object) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        task.cancel()
+
+    sessions.put("s", InFlightNotification("_note", cancel, None, 10, limits, nothing))
+    await asyncio.wait(sessions.running)
+    assert (limits.messages, sessions.queues) == (0, {})
+
+
 async def test_held_lines_are_sent_when_their_session_has_been_created() -> None:
     limits, sent = Limits(OPTIONS), list[bytes]()
     sessions = Sessions(Tasks(), limits, sent.append, 10)
@@ -71,7 +85,8 @@ async def test_a_call_behind_discarded_notifications_fails_with_exit_code_and_st
     await asyncio.wait(sessions.running)
 
 
-async def test_requests_answer_with_what_their_handlers_return() -> None:
+def _started_request(handle: Handle) -> tuple[Requests, MemoryPipe]:
+    """Start a request with a handler, and return what handles it and the pipe for its answer."""
     pipe, limits, tasks = MemoryPipe(1000), Limits(OPTIONS), Tasks()
     writer = Writer(pipe, OPTIONS, Lifecycle(), limits, tasks)
     state = ProtocolState(AGENT_SIDE, OPTIONS)
@@ -83,12 +98,9 @@ async def test_requests_answer_with_what_their_handlers_return() -> None:
         sessions=Sessions(tasks, limits, writer.send, 1000),
     )
 
-    async def double(number: int) -> int:
-        return 2 * number
-
     request = InFlightRequest(
         wire="_double",
-        handle=double,
+        handle=handle,
         argument=21,
         size=10,
         limits=limits,
@@ -100,9 +112,64 @@ async def test_requests_answer_with_what_their_handlers_return() -> None:
         answers=writer,
     )
     requests.start(request)
+    return requests, pipe
+
+
+async def test_requests_answer_with_what_their_handlers_return() -> None:
+    async def double(number: int) -> int:
+        return 2 * number
+
+    requests, pipe = _started_request(double)
     await asyncio.wait(requests.running)
     assert pipe.unwritten == len(b'{"jsonrpc":"2.0","id":"id","result":42}\n')
     assert not requests.by_id
+
+
+async def test_a_request_whose_task_is_cancelled_before_it_begins_is_answered() -> None:
+    async def fail(number: int) -> int:
+        raise AssertionError
+
+    requests, pipe = _started_request(fail)
+    (task,) = requests.running
+    task.cancel()
+    await asyncio.wait([task])
+    assert pipe.unwritten == len(cancelled_line("id", None))
+    assert not requests.by_id
+
+
+def _writer(pipe: MemoryPipe, **options: Any) -> Writer:
+    return Writer(pipe, Options(**options), Lifecycle(), Limits(OPTIONS), Tasks())
+
+
+async def test_a_writer_that_is_closed_writes_what_it_has_collected() -> None:
+    pipe = MemoryPipe()
+    writer = _writer(pipe)
+    writer.send(b"1\n")
+    writer.send(b"2\n")
+    await writer.close(1)
+    assert pipe.unwritten == len(b"1\n2\n")
+
+
+async def test_after_a_failed_write_nothing_more_is_written() -> None:
+    class Full(MemoryPipe):
+        def write(self, data: bytes, /) -> None:
+            written.append(data)
+            raise OSError("No space left on device")
+
+    written: list[bytes] = []
+    writer = _writer(Full())
+    writer.send(b"1\n")
+    writer.send(b"2\n")
+    writer.write_all()
+    assert written == [b"1\n"]
+
+
+async def test_other_tasks_run_while_a_sender_drains_a_writer_that_has_room() -> None:
+    writer, others = _writer(MemoryPipe(), write_high_water_bytes=0), list[str]()
+    writer.send(b"1\n")
+    asyncio.get_running_loop().call_soon(others.append, "ran")
+    await writer.drain()
+    assert others == ["ran"]
 
 
 def test_recent_ids_are_bounded_in_number() -> None:
@@ -191,3 +258,10 @@ def test_the_mark_doubles_when_no_handler_ends_until_the_queue_is_short_again() 
     while limits.queued > 1:
         limits.begin(10)
     assert queued_until_reading_pauses() == 4
+    limits.read_on()
+    while limits.queued:
+        limits.begin(10)
+    assert not limits.must_pause()
+    for _ in range(4):  # a batch of lines, after which the reader asks
+        limits.add_queued(10)
+    assert limits.must_pause()

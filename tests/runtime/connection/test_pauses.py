@@ -7,7 +7,7 @@ import os
 import socket
 import sys
 import tracemalloc
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from io import FileIO
 from typing import Any
 
@@ -33,7 +33,7 @@ from tests.support.runtime.peer import (
     text_of,
     update,
 )
-from tests.support.runtime.random_peer import iterations
+from tests.support.runtime.random_peer import SkippingLoop, iterations
 
 pytestmark = pytest.mark.every_link
 MARKS: dict[str, Any] = {"high_water_messages": 5, "handler_deadline": 0.02, "eof_grace": 0.05}
@@ -236,6 +236,100 @@ async def test_rule_18_the_mark_is_as_before_when_a_queue_that_stalled_was_handl
         await iterations(20)
         assert received < 201
         may_end.set()
+
+
+class Received:
+    """Counts the updates that are passed on."""
+
+    count = 0
+
+    def __call__(self, direction: str, line: bytes, time: float) -> None:
+        self.count += b"session/update" in line
+
+
+def run_skipping(test: Coroutine[Any, Any, None]) -> None:
+    """Run a test in an event loop whose clock skips idle time."""
+    with asyncio.Runner(loop_factory=SkippingLoop) as runner:
+        runner.run(test)
+
+
+async def send_one_at_a_time(peer: Peer, number: int) -> None:
+    for _ in range(number):
+        await peer.send(update("s", "x"))
+        await iterations(3)
+
+
+def test_rule_18_the_mark_is_not_doubled_while_handlers_end() -> None:
+    handled, received, done = 0, Received(), asyncio.Event()
+    unhandled: list[int] = []
+
+    class Slow(PlainClient):
+        async def session_update(self, notification: SessionNotification, /) -> None:
+            nonlocal handled
+            unhandled.append(received.count - handled)
+            await asyncio.sleep(0.6)
+            handled += 1
+            if handled == 200:
+                done.set()
+
+    async def handle_200() -> None:
+        marks: dict[str, Any] = {"high_water_messages": 4, "handler_deadline": 1.0}
+        async with calling(LINKS["memory"], Slow, **marks, on_frame=received) as (_, peer):
+            await peer.send(b"".join(line(update("s", "x")) for _ in range(200)))
+            await done.wait()
+
+    run_skipping(handle_200())
+    # A batch of lines is passed on whole.
+    assert max(unhandled) < 4 + 32
+
+
+def test_rule_18_the_mark_is_not_doubled_while_reading_goes_on() -> None:
+    received, may_ask, may_end = Received(), asyncio.Event(), asyncio.Event()
+
+    class Asking(PlainClient):
+        async def session_update(self, notification: SessionNotification, /) -> None:
+            await may_ask.wait()
+            await self.agent.ext_request("_ask")
+            await may_end.wait()
+
+    async def wait_for_the_peer() -> None:
+        marks: dict[str, Any] = {"high_water_messages": 4, "handler_deadline": 1.0, "eof_grace": 0}
+        async with calling(LINKS["memory"], Asking, **marks, on_frame=received) as (_, peer):
+            await send_one_at_a_time(peer, 5)  # one is being handled, and reading pauses
+            may_ask.set()
+            ask = await peer.receive()  # reading goes on, as its answer has to come
+            await asyncio.sleep(1.5)
+            await peer.send({"id": ask["id"], "result": None})
+            await iterations(5)
+            await send_one_at_a_time(peer, 10)
+            assert received.count == 6  # reading pauses after the next one
+
+    run_skipping(wait_for_the_peer())
+
+
+def test_rule_18_a_pause_lasts_for_the_whole_deadline_although_there_was_another_one() -> None:
+    received, gate = Received(), asyncio.Event()
+
+    class Gated(PlainClient):
+        async def session_update(self, notification: SessionNotification, /) -> None:
+            await gate.wait()
+
+    async def pause_twice() -> None:
+        marks: dict[str, Any] = {"high_water_messages": 4, "handler_deadline": 1.0, "eof_grace": 0}
+        async with calling(LINKS["memory"], Gated, **marks, on_frame=received) as (_, peer):
+            await send_one_at_a_time(peer, 10)
+            assert received.count == 5  # one is being handled, and reading pauses
+            gate.set()
+            await asyncio.sleep(1.5)
+            assert received.count == 10
+            gate.clear()
+            await send_one_at_a_time(peer, 10)
+            await asyncio.sleep(0.7)
+            assert received.count == 15
+            await asyncio.sleep(0.7)
+            assert received.count > 15
+
+    run_skipping(pause_twice())
 
 
 SIZE = len(line(update("s", "x"))) - 1 + MODEL_BYTES

@@ -268,6 +268,41 @@ async def test_rule_16_a_task_that_a_notification_handler_left_behind_waits_like
         assert client.log[0] == "2"
 
 
+async def test_rule_16_waiting_for_the_updates_of_a_session_releases_held_ones(link: Link) -> None:
+    async with connected(link, Slow) as (client, peer):
+        client.gate.set()
+        creating = asyncio.ensure_future(client.agent.session_new(cwd="/", mcp_servers=[]))
+        creation = (await peer.receive())["id"]
+        await peer.send(update("s1", "1"))
+        assert await peer.until_quiet() == []
+        assert client.log == []
+        waiting = asyncio.create_task(client.agent.wait_handled("s1"))
+        assert await peer.until_quiet() == []
+        assert client.log == ["1"]
+        await waiting
+        await peer.send({"id": creation, "result": {"sessionId": "new"}})
+        await creating
+
+
+async def test_rule_16_a_cancelled_wait_for_updates_disturbs_nothing(
+    link: Link, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with connected(link, Slow) as (client, peer):
+        await peer.send(update("s1", "1"))
+        assert await peer.until_quiet() == []
+        waiting = asyncio.create_task(client.agent.wait_handled("s1"))
+        await asyncio.sleep(0)
+        waiting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+        await peer.send(update("s1", "2"))
+        assert await peer.until_quiet() == []
+        client.gate.set()
+        await client.agent.wait_handled("s1")
+        assert client.log == ["1", "2"]
+    assert caplog.records == []
+
+
 async def test_rule_16_another_event_loop_can_not_wait_for_updates(link: Link) -> None:
     async with connected(link, Slow) as (client, peer):
         with pytest.raises(RuntimeError, match="another event loop"):
