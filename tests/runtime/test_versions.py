@@ -286,7 +286,8 @@ async def test_what_a_factory_raises_answers_the_client_and_is_raised(
                 await peer.end()
             assert [answer["error"]["code"] for answer in await peer.rest()] == [code]
     assert (transport.closed, len(calls)) == (1, 1)
-    assert [record.getMessage() for record in caplog.records] == ["The factory of the agent failed"] * is_logged
+    logged = [(record.getMessage(), record.exc_info and record.exc_info[1]) for record in caplog.records]
+    assert logged == [("The factory of the agent failed", error)] * is_logged
 
 
 async def test_serving_one_profile_answers_what_the_client_has_sent_if_the_factory_raises() -> None:

@@ -10,8 +10,16 @@ from unittest.mock import AsyncMock
 
 import pytest
 
-from acp_bindings.v1 import AuthMethodTerminal, InitializeRequest, InitializeResponse, RemoteClient
-from tests.support.runtime.peer import INITIALIZE, Link, PlainAgent, calling, serving
+from acp_bindings.v1 import (
+    AuthMethod,
+    AuthMethodAgent,
+    AuthMethodTerminal,
+    InitializeRequest,
+    InitializeResponse,
+    RemoteAgent,
+    RemoteClient,
+)
+from tests.support.runtime.peer import INITIALIZE, Link, PlainAgent, PlainClient, calling, serving
 from tests.support.runtime.v2_peer import serving_v2
 
 
@@ -125,6 +133,54 @@ async def test_an_agent_with_logins_in_the_terminal_only_needs_no_authenticate(
     async with serving(link, Terminal, ready=False) as peer:
         await peer.call("initialize", {"protocolVersion": 1, "clientCapabilities": {"auth": {"terminal": True}}})
     assert caplog.text == ""
+
+
+async def test_an_agent_with_logins_of_its_own_needs_authenticate(link: Link, caplog: pytest.LogCaptureFixture) -> None:
+    class Login(PlainAgent):
+        async def initialize(self, request: InitializeRequest, /) -> InitializeResponse:
+            logins: list[AuthMethod] = [
+                AuthMethodTerminal(id="terminal", name="Log in"),
+                AuthMethodAgent(id="browser", name="Log in"),
+            ]
+            return InitializeResponse(protocol_version=1, auth_methods=logins)
+
+    async with serving(link, Login, ready=False) as peer:
+        await peer.call("initialize", {"protocolVersion": 1, "clientCapabilities": {"auth": {"terminal": True}}})
+    (error,) = [record.getMessage() for record in caplog.records if record.levelname == "ERROR"]
+    assert error.endswith(": authenticate")
+
+
+async def test_a_factory_may_begin_to_initialize(link: Link, caplog: pytest.LogCaptureFixture) -> None:
+    class Opening(PlainClient):
+        def __init__(self, agent: RemoteAgent) -> None:
+            super().__init__(agent)
+            call: Any = agent.initialize(protocol_version=1)
+            call.send(None)  # as an eager task does
+            call.close()
+
+    async with calling(link, Opening, ready=False) as (agent, peer):
+        await peer.send({"id": (await peer.receive())["id"], "result": {"protocolVersion": 1}})
+        assert await peer.until_quiet() == []
+        assert agent.supports("session/new")
+    assert caplog.records == []
+
+
+async def test_the_proxy_of_a_client_has_its_capabilities_and_info(link: Link) -> None:
+    clients: list[RemoteClient] = []
+
+    def factory(client: RemoteClient) -> PlainAgent:
+        clients.append(client)
+        return PlainAgent(client)
+
+    info = {"name": "c", "version": "2"}
+    params = {"protocolVersion": 1, "clientCapabilities": {"terminal": True}, "clientInfo": info}
+    async with serving(link, factory, ready=False) as peer:
+        await peer.call("initialize", params)
+    (client,) = clients
+    assert client.capabilities is not None
+    assert client.capabilities.terminal is True
+    assert client.peer_info is not None
+    assert json.loads(client.peer_info.model_dump_json()) == info
 
 
 async def test_a_proxy_has_the_capabilities_and_the_info_of_its_peer(link: Link) -> None:

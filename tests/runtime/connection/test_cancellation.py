@@ -24,7 +24,7 @@ from acp_bindings.v1 import (
     RequestPermissionResponse,
 )
 from acp_runtime import InternalError
-from tests.support.runtime.peer import LINKS, Link, PlainAgent, PlainClient, calling, prompt, serving
+from tests.support.runtime.peer import LINKS, Link, PlainAgent, PlainClient, calling, line, prompt, serving
 
 CANCEL = {"method": "session/cancel", "params": {"sessionId": "s1"}}
 CLOSE = {"method": "session/close", "params": {"sessionId": "s1"}}
@@ -414,6 +414,12 @@ async def test_rule_21_an_agent_that_overrides_session_cancel_decides_about_its_
         assert await peer.until_quiet() == []
         may_end.set()
         assert (await peer.receive())["result"] == {"stopReason": "end_turn"}
+
+
+async def test_rule_21_a_turn_that_has_not_begun_is_cancelled_for_every_agent(link: Link) -> None:
+    async with serving(link, Deaf) as peer:
+        await peer.send(line(prompt(1)) + line(CANCEL))
+        assert (await peer.receive())["result"] == {"stopReason": "cancelled"}
 
 
 async def test_rule_21_a_turn_is_cancelled_although_an_earlier_notification_is_being_handled(link: Link) -> None:

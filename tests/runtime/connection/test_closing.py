@@ -20,8 +20,8 @@ from acp_bindings.v1 import (
     connect_streams,
     serve_streams,
 )
-from acp_bindings.v1.connecting import AGENT_SIDE
-from acp_runtime import Options, RequestError
+from acp_bindings.v1.connecting import AGENT_SIDE, CLIENT_SIDE
+from acp_runtime import ConnectionClosed, Options, RequestError
 from acp_runtime.connection import Connection, run
 from acp_runtime.transports.memory import MemoryPipe
 from tests.support.runtime.peer import INITIALIZE, Link, PlainAgent, PlainClient, chunk, line, prompt, serving
@@ -161,3 +161,26 @@ async def test_rule_22_at_the_end_a_handler_may_still_answer_with_its_own_error(
         await peer.end()
         (answer,) = await peer.rest()
         assert answer["error"] == {"code": -32000, "message": "no room"}
+
+
+async def test_rule_22_a_hurried_closing_does_not_ask_the_process_again() -> None:
+    class Stuck:
+        async def why_closed(self, reason: ConnectionClosed) -> ConnectionClosed:
+            asked.append(reason)
+            if len(asked) == 1:
+                await asyncio.Event().wait()
+            return reason
+
+    asked: list[ConnectionClosed] = []
+    process: Any = Stuck()
+    there, back = MemoryPipe(), MemoryPipe()
+    connection = Connection(CLIENT_SIDE, PlainClient, back, there, Options(), process)
+    running = asyncio.create_task(run(connection))
+    await back.close()
+    for _ in range(2):
+        await iterations(10)
+        assert not running.done()
+        running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    assert len(asked) == 1

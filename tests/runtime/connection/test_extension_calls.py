@@ -154,10 +154,13 @@ async def test_plain_json_is_not_sent_to_a_name_without_an_underscore(link: Link
         assert await peer.until_quiet() == []
 
 
-async def test_a_gateway_without_guards_forwards_methods_of_any_name(link: Link) -> None:
+async def test_a_gateway_without_guards_forwards_methods_of_any_name(
+    link: Link, caplog: pytest.LogCaptureFixture
+) -> None:
     async with calling(link, guards="off") as (agent, peer):
         await agent.ext_notification("acme/note", {"n": 1})
         call = asyncio.create_task(agent.ext_request("acme/ping", {"n": 2}))
         assert (await peer.receive())["method"] == "acme/note"
         assert await answer(peer, {"pong": 2}) == {"n": 2}
         assert await call == {"pong": 2}
+    assert caplog.records == []

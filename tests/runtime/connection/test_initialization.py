@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from acp_bindings import v1_unstable
 from acp_bindings.v1 import (
     CancelNotification,
     CancelRequestNotification,
@@ -18,9 +19,11 @@ from acp_bindings.v1 import (
     PromptResponse,
 )
 from acp_bindings.v1.connecting import AGENT_SIDE
+from acp_bindings.v1_unstable.connecting import CLIENT_SIDE as UNSTABLE_CLIENT_SIDE
 from acp_runtime import ConnectionClosed, Options, RequestError
 from acp_runtime.connection import Connection, run
 from acp_runtime.transports.memory import MemoryPipe
+from tests.support.runtime.any_profile import client_of
 from tests.support.runtime.peer import INITIALIZE, Link, Peer, PlainAgent, calling, prompt, serving, update
 from tests.support.runtime.random_peer import iterations
 
@@ -319,3 +322,20 @@ async def test_rule_25_a_cancellation_by_id_that_comes_early_is_handled_once(lin
         assert _codes(await _answers(peer, 3)) == {"i": None, "p": -32800, "go": None}
         assert await peer.until_quiet() == []
         assert noted == ["p"]
+
+
+class Conductor(client_of(v1_unstable, [])):  # type: ignore[misc]
+    async def proxy_initialize(self, request: Any, /) -> Any:
+        return v1_unstable.InitializeProxyResponse(protocol_version=request.protocol_version)
+
+
+async def test_rule_25_the_initialize_of_a_proxy_opens_the_connection_of_either_side(link: Link) -> None:
+    async with calling(link, Conductor, ready=False, side=UNSTABLE_CLIENT_SIDE) as (remote, peer):
+        agent: Any = remote
+        opening = asyncio.ensure_future(agent.proxy_initialize(protocol_version=1))
+        await peer.send({"id": (await peer.receive())["id"], "result": {"protocolVersion": 1}})
+        await opening
+        assert agent.supports("session/new")
+    async with calling(link, Conductor, ready=False, side=UNSTABLE_CLIENT_SIDE) as (agent, peer):
+        assert (await peer.call("proxy/initialize", INITIALIZE))["result"] == {"protocolVersion": 1}
+        assert agent.supports("session/new")

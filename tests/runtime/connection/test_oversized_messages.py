@@ -35,6 +35,16 @@ async def test_rule_5_a_notification_that_is_too_large_is_not_sent(link: Link) -
         assert (await peer.receive())["result"] == {"stopReason": "end_turn"}
 
 
+@pytest.mark.parametrize(("guards", "is_logged"), [("warn", True), ("off", False)])
+async def test_rule_5_a_message_that_is_too_large_is_sent_if_guards_do_not_raise(
+    link: Link, caplog: pytest.LogCaptureFixture, guards: str, is_logged: bool
+) -> None:
+    async with calling(link, max_message_bytes=LIMIT, guards=guards) as (agent, peer):
+        await agent.ext_notification("_echo", LARGE)
+        assert (await peer.receive())["params"] == LARGE
+    assert ["_echo has 1" in record.getMessage() for record in caplog.records] == [True] * is_logged
+
+
 async def test_rule_5_a_request_that_is_too_large_is_not_sent(link: Link) -> None:
     async with calling(link, max_message_bytes=LIMIT) as (agent, peer):
         for call in (

@@ -13,10 +13,15 @@ from weakref import ref
 import pytest
 
 from acp_bindings import v1, v1_unstable, v2_draft
-from acp_runtime import CapabilityError, GuardError, Model, RelativePath
+from acp_bindings.v1.connecting import AGENT_SIDE
+from acp_bindings.v2_draft.connecting import CLIENT_SIDE as V2_CLIENT_SIDE
+from acp_bindings.v2_draft.methods import SESSION_PROMPT
+from acp_runtime import CapabilityError, GuardError, Model, Options, RelativePath
 from acp_runtime.connection import places
 from acp_runtime.connection.places import MessagePlaces
+from acp_runtime.connection.state import ProtocolState
 from acp_runtime.stubs.facts import Absolute, Needs, Unsupported
+from acp_runtime.stubs.methods import Request
 from tests.support.runtime.any_profile import agent_of, client_of, opening
 from tests.support.runtime.peer import Link, Peer, PlainAgent, PlainClient, calling, serving
 from tests.support.runtime.v2_peer import AgentV2, serving_v2
@@ -133,6 +138,10 @@ async def test_rule_27_a_result_with_what_the_client_did_not_advertise_is_an_err
         capabilities = {"session": {"configOptions": {"boolean": {}}}}
         await peer.call("initialize", {"protocolVersion": 1, "clientCapabilities": capabilities})
         assert (await peer.call("session/new", new))["result"]["configOptions"][0]["type"] == "boolean"
+    caplog.clear()
+    async with serving(link, Options, guards="off") as peer:
+        assert (await peer.call("session/new", new))["result"]["configOptions"][0]["type"] == "boolean"
+    assert caplog.records == []
 
 
 async def test_rule_27_logins_in_the_terminal_are_offered_only_to_clients_that_advertised_them(
@@ -161,6 +170,8 @@ async def test_rule_27_logins_in_the_terminal_are_offered_only_to_clients_that_a
         assert await offered(peer, terminal=False) == ["b"]
         assert "Left authMethods.terminal out" in caplog.text
         assert await offered(peer, terminal=True) == ["a", "b", "c", "d"]
+    async with serving(link, Terminal, ready=False, guards="warn") as peer:
+        assert await offered(peer, terminal=False) == ["a", "b", "c", "d"]
 
 
 @pytest.mark.parametrize(
@@ -226,15 +237,17 @@ async def test_rule_27_an_update_that_this_client_did_not_advertise_is_logged_an
     assert len(warnings) < 10
 
 
+@pytest.mark.parametrize(("guards", "is_logged"), [("raise", True), ("off", False)])
 async def test_rule_27_a_result_with_what_this_client_did_not_advertise_is_logged_and_returned(
-    link: Link, caplog: pytest.LogCaptureFixture
+    link: Link, caplog: pytest.LogCaptureFixture, guards: str, is_logged: bool
 ) -> None:
-    async with calling(link) as (agent, peer):
+    async with calling(link, guards=guards) as (agent, peer):
         call = asyncio.create_task(agent.session_new(cwd="/", mcp_servers=[]))
         option = json.loads(BOOLEAN.model_dump_json())
         await peer.send({"id": (await peer.receive())["id"], "result": {"sessionId": "s", "configOptions": [option]}})
         assert (await call).config_options == [BOOLEAN]
-    assert "The peer broke the protocol with configOptions.boolean in session/new" in caplog.text
+    said = "The peer broke the protocol with configOptions.boolean in session/new"
+    assert [record.getMessage().startswith(said) for record in caplog.records] == [True] * is_logged
 
 
 async def test_rule_28_a_relative_path_in_a_result_is_logged_and_returned(
@@ -256,15 +269,85 @@ def test_items_of_arrays_and_maps_are_in_the_place_of_the_field() -> None:
     find = MessagePlaces([fact]).find_violations
     for paths in (["/", "a"], [["/"], ["a"]], {"x": "/", "y": "a"}, [{"x": ["/", "a"]}], {"x": [{"y": "a"}]}):
         assert find(Folders.model_construct(paths=paths)) == {fact: "a"}
-    for paths in ([], {}, [["/"], []], {"x": "/", "y": None}, [{"x": ["/"]}]):
+    for paths in ([], {}, [["/"], []], {"x": "/", "y": None}, [{"x": ["/"]}], Folders.model_construct(paths="a")):
         assert find(Folders.model_construct(paths=paths)) == {}
+
+
+def test_each_tag_of_a_model_is_a_step() -> None:
+    def find(update: Any) -> Any:
+        notification = v2_draft.UpdateSessionNotification(session_id="s", update=update)
+        return MessagePlaces([fact]).find_violations(notification)
+
+    fact = Needs("update.state_update.running", "capabilities.states")
+    running = v2_draft.SessionUpdateStateUpdateRunning()
+    assert find(running) == {fact: running}
+    assert find(v2_draft.SessionUpdateStateUpdateRequiresAction()) == {}
+    assert find(v2_draft.SessionUpdateOther(session_update="_new")) == {}
+
+
+def test_a_step_that_is_no_tag_of_a_member_is_none_of_its_fields() -> None:
+    diff = v1.ToolCallContentDiff(path="relative", new_text="")
+    message = v1.ToolCallUpdate(tool_call_id="t", content=[diff])
+    assert MessagePlaces([Absolute("content.path")]).find_violations(message) == {}
+    assert MessagePlaces([Absolute("content.diff.path")]).find_violations(message) != {}
+
+
+def test_a_field_has_not_all_places_if_another_class_has_more() -> None:
+    class Path(Model):
+        path: str
+
+    class PathAndFolder(Path):
+        folder: str
+
+    facts = [Absolute("path"), Absolute("folder")]
+    places = MessagePlaces(facts)
+    assert places.find_violations(Path(path="a")) == {facts[0]: "a"}
+    assert places.only == ""
+    assert places.find_violations(PathAndFolder(path="/", folder="a")) == {facts[1]: "a"}
+
+
+class Item(Model):
+    name: str
+
+
+class Opened(Model):
+    """A result that opens a connection."""
+
+    folders: list[str] | None = None
+    items: list[Item] | None = None
+    name: str | None = None
+
+    def model_copy(self, **_: Any) -> Any:
+        pytest.fail("Something is left out.")
+
+
+@pytest.mark.parametrize(
+    ("fact", "result", "error"),
+    [
+        (Absolute("folders"), Opened(folders=["/", "a"]), RelativePath),
+        (Needs("items.name", "x"), Opened(items=[Item(name="a")]), CapabilityError),
+        (Needs("name", "x"), Opened(name="a"), CapabilityError),
+        (Needs("", "x"), Opened(), CapabilityError),
+    ],
+    ids=["a path", "a field of an item", "a field", "the result"],
+)
+def test_rule_27_only_items_that_need_a_capability_are_left_out(
+    fact: Any, result: Model, error: type[Exception]
+) -> None:
+    method = Request[Any, Any](wire="_open", params="", result="", side="agent", opens=True, result_facts=(fact,))
+    state = ProtocolState(AGENT_SIDE, Options())
+    with pytest.raises(error):
+        state.check_result(method, v1.InitializeRequest(protocol_version=1), result)
 
 
 async def test_rule_27_what_this_client_advertises_later_is_no_longer_logged(
     link: Link, caplog: pytest.LogCaptureFixture
 ) -> None:
     option = json.loads(BOOLEAN.model_dump_json())
-    capabilities = v1.ClientCapabilities.model_validate({"session": {"configOptions": {"boolean": {}}}})
+    update = {"sessionUpdate": "notice", "severity": "info", "title": "x"}
+    notice = {"method": "session/update", "params": {"sessionId": "s", "update": update}}
+    session: dict[str, Any] = {"configOptions": {"boolean": {}}, "notices": {}}
+    capabilities = v1.ClientCapabilities.model_validate({"session": session})
     async with calling(link) as (agent, peer):
 
         async def answer(call: Awaitable[Any], result: Any) -> None:
@@ -273,13 +356,17 @@ async def test_rule_27_what_this_client_advertises_later_is_no_longer_logged(
             await pending
 
         new = {"sessionId": "s", "configOptions": [option]}
+        await peer.send(notice)
         await answer(agent.session_new(cwd="/", mcp_servers=[]), new)
         await answer(
             agent.initialize(protocol_version=1, client_capabilities=capabilities),
             {"protocolVersion": 1},
         )
         await answer(agent.session_new(cwd="/", mcp_servers=[]), new)
+        await peer.send(notice)
+        assert await peer.until_quiet() == []
     assert caplog.text.count("configOptions.boolean in session/new") == 1
+    assert caplog.text.count("update.notice in session/update") == 1
 
 
 STDIO = {"type": "stdio", "name": "x", "command": "/x", "args": [], "env": []}
@@ -334,6 +421,18 @@ async def test_rule_27_an_agent_takes_what_it_advertised(link: Link) -> None:
         for name in ("content", "a server"):
             assert "result" in await peer.call(*REJECTED[name])
         assert "error" in await peer.call(*REJECTED["unknown content"])
+
+
+def test_rule_27_content_of_a_kind_that_no_capability_names_may_be_sent() -> None:
+    state = ProtocolState(V2_CLIENT_SIDE, Options())
+    info = v2_draft.Implementation(name="a", version="1")
+    capabilities = v2_draft.AgentCapabilities(session=v2_draft.SessionCapabilities())
+    state.record_peer(v2_draft.InitializeResponse(protocol_version=2, info=info, capabilities=capabilities))
+    unknown = v2_draft.ContentBlockOther(type="_hologram")
+    state.check_outgoing(SESSION_PROMPT, v2_draft.PromptRequest(session_id="s", prompt=[unknown]))
+    image = v2_draft.ContentBlockImage(data="", mime_type="image/png")
+    with pytest.raises(CapabilityError):
+        state.check_outgoing(SESSION_PROMPT, v2_draft.PromptRequest(session_id="s", prompt=[unknown, image]))
 
 
 # Paths

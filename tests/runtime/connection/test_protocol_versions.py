@@ -17,7 +17,7 @@ NEW: dict[str, Any] = {"cwd": "/", "mcpServers": []}
 BEGIN: dict[str, Any] = {"id": "i", "method": "initialize", "params": INITIALIZE}
 CREATE: dict[str, Any] = {"id": "n", "method": "session/new", "params": NEW}
 V2_INITIALIZE: dict[str, Any] = {"protocolVersion": 2, "capabilities": {}, "info": {"name": "n", "version": "1"}}
-INVALID_VERSIONS: list[Any] = [True, False, "1", 1.5, -1, 65536, 2**70, None, [1], {}]
+INVALID_VERSIONS: list[Any] = [True, False, "1", 1.5, 2.5, -1, 65536, 2**70, None, [1], {}]
 
 
 @pytest.mark.parametrize("version", INVALID_VERSIONS)
@@ -90,3 +90,23 @@ async def test_rule_26_only_initialize_agrees_on_a_version(link: Link) -> None:
         call = asyncio.ensure_future(agent.session_new(cwd="/", mcp_servers=[]))
         await peer.send({"id": (await peer.receive())["id"], "result": {"sessionId": "s", "protocolVersion": 9}})
         assert (await call).session_id == "s"
+
+
+@pytest.mark.parametrize(("version", "code"), [(2, -32602), (3, -32022)])
+async def test_rule_26_params_without_what_version_2_requires_are_invalid_or_of_another_version(
+    link: Link, version: int, code: int
+) -> None:
+    async with serving(link, agent_of(import_module("acp_bindings.v2_draft")), ready=False, side=V2_AGENT_SIDE) as peer:
+        assert (await peer.call("initialize", {"protocolVersion": version}))["error"]["code"] == code
+
+
+async def test_rule_26_without_guards_each_side_handles_any_version(link: Link) -> None:
+    async with serving(link, ready=False, guards="off") as peer:
+        assert (await peer.call("initialize", {"protocolVersion": 7}))["result"]["protocolVersion"] == 7
+    async with calling(link, ready=False, guards="off") as (agent, peer):
+        call = asyncio.create_task(agent.initialize(protocol_version=1))
+        await peer.send({"id": (await peer.receive())["id"], "result": {"protocolVersion": 7}})
+        assert (await call).protocol_version == 7
+    v2_agent = agent_of(import_module("acp_bindings.v2_draft"))
+    async with serving(link, v2_agent, ready=False, side=V2_AGENT_SIDE, guards="off") as peer:
+        assert (await peer.call("initialize", {"protocolVersion": 3}))["error"]["code"] == -32602

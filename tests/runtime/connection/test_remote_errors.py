@@ -11,9 +11,12 @@ import pytest
 
 import acp_runtime
 from acp_bindings.v1 import PromptRequest, PromptResponse
-from acp_runtime import AuthenticationRequired, ConnectionClosed, MethodNotFound, RemoteError, RequestError
+from acp_bindings.v1.connecting import CLIENT_SIDE
+from acp_runtime import AuthenticationRequired, ConnectionClosed, MethodNotFound, Options, RemoteError, RequestError
+from acp_runtime.connection import Connection, run
 from acp_runtime.jsonrpc.error_responses import wire_error
-from tests.support.runtime.peer import Link, PlainAgent, calling, prompt, serving
+from acp_runtime.transports.memory import MemoryPipe
+from tests.support.runtime.peer import Link, PlainAgent, PlainClient, calling, line, prompt, serving
 
 CLASSES = {
     -32700: "ParseError",
@@ -113,6 +116,20 @@ async def test_rule_13_only_an_agent_with_a_process_has_a_stderr_that_may_say_wh
         with pytest.raises(RemoteError) as caught:
             await call
     assert caught.value.hint == ""
+
+
+async def test_rule_13_only_for_an_internal_error_the_stderr_may_say_why() -> None:
+    process: Any = object()
+    there, back = MemoryPipe(), MemoryPipe()
+    connection = Connection(CLIENT_SIDE, PlainClient, back, there, Options(guards="off"), process)
+    running = asyncio.create_task(run(connection))
+    calls = [asyncio.ensure_future(connection.remote.ext_request("_ping")) for _ in range(2)]
+    for id, code in enumerate((-32603, 5)):
+        back.write(line({"id": id, "error": {"code": code, "message": "m"}}))
+    errors = await asyncio.gather(*calls, return_exceptions=True)
+    assert [str(error) for error in errors] == ["m (-32603). The agent's stderr may say why.", "m (5)"]
+    connection.stop()
+    await running
 
 
 def group(*errors: BaseException) -> BaseException:
