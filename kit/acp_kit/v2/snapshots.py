@@ -42,7 +42,7 @@ def _text_of(block: Any) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SessionTerminal:
-    """A terminal of the agent. It is immutable. What the agent has not said, or has cleared, is None.
+    """A terminal of the agent. It is immutable. Attributes that the agent has not sent, or has cleared, are None.
 
     Attributes:
         terminal_id: its id.
