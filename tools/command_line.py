@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from argparse import Action
 from collections.abc import Iterator
+from textwrap import dedent
 
 from acp_kit.__main__ import parsers
 from acp_kit.common.command_line import CommandParser
 from tools.paths import ROOT
 
 PAGE = ROOT / "docs" / "reference" / "command-line.md"
+# Options and placeholders in sentences.
+_CODE = re.compile(r"(?<!\S)(--[a-z-]+|\{\w+\})")
 _HEAD = """\
 <!-- Written by `make command-line`. Do not edit. -->
 # The command line
@@ -40,8 +44,18 @@ def _section(name: str, parser: CommandParser) -> Iterator[str]:
             yield f"| `{_spelling(argument)}` | {argument.help} |"
     yield ""
     text = (parser.epilog or "").partition("\nscenarios:")[0]  # only --help lists them
-    if text:
-        yield _block(text) if "\n" in text else f"{text}\n"
+    for paragraph in filter(None, text.strip().split("\n\n")):
+        yield from _paragraph(paragraph.splitlines())
+
+
+def _paragraph(lines: list[str]) -> Iterator[str]:
+    """Yield lines of a help text as Markdown: indented ones as a block, the others as sentences."""
+    sentences = " ".join(line for line in lines if not line.startswith(" "))
+    indented = [line for line in lines if line.startswith(" ")]
+    if sentences:
+        yield _CODE.sub(r"`\1`", f"{sentences[0].upper()}{sentences[1:]}\n")
+    if indented:
+        yield _block(dedent("\n".join(indented)))
 
 
 def _block(text: str) -> str:

@@ -52,7 +52,7 @@ def image(source: str | Path | bytes, mime_type: str | None = None) -> v1.Conten
 
 
 def audio(source: str | Path | bytes, mime_type: str | None = None) -> v1.ContentBlockAudio:
-    """Return a sound.
+    """Return audio.
 
     Args:
         source: a file, or the bytes of one.
@@ -114,7 +114,7 @@ def path_of(uri: str, *, windows: bool | None = None) -> str:
 
     Args:
         uri: the URI.
-        windows: whether the path is one of Windows; by default, whether this is Windows.
+        windows: whether it is a Windows path; by default, whether this is Windows.
 
     Raises:
         ValueError: if it isn't a `file:` URI with an absolute path, or if the file is on another machine.
@@ -147,7 +147,7 @@ def diff(path: str | Path, old: str | None, new: str) -> v1.ToolCallContentDiff:
 def to_text(blocks: Iterable[v1.ContentBlock | v1_unstable.ContentBlock]) -> str:
     """Return blocks as one text, for models that accept only text. No block is dropped.
 
-    Links become `[name](uri)` on one line, embedded text is put between tags with its URI, and images, sounds and other
+    Links become `[name](uri)` on one line, embedded text is put between tags with its URI, and images, audio and other
     data become their MIME type and URI.
     """
     return "\n".join(map(_as_text, blocks))

@@ -23,11 +23,11 @@ class FrameLog:
     """Writes each message to a file: `Options(on_frame=FrameLog("acp.jsonl"))`.
 
     Each line is a JSON object with `time` (seconds since 1970), `direction` (`in` or `out`), `size` (bytes on the wire)
-    and `message`, without the secrets that `redact` finds. Its texts may have others, so only the owner can read the
-    file. A full file is renamed to `<name>.1`, the one before to `<name>.2`, and so on.
+    and `message`, without the secrets that `redact` finds. Texts may contain other secrets, so only the owner can read
+    the file. A full file is renamed to `<name>.1`, the one before to `<name>.2`, and so on.
 
-    If the file can't be written or closed, this is logged once at WARNING, and the log ends. The connection continues.
-    Only one process may use a file.
+    If the file can't be written or closed, this is logged once at WARNING, and nothing more is written. The connection
+    continues. Only one process may use a file.
     """
 
     def __init__(

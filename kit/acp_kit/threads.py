@@ -31,8 +31,8 @@ class FromThread:
         def work(call: FromThread) -> None:
             call(client.session_update, session_id=session_id, update=update)
 
-    A waiting thread occupies a place in its pool. If the called method needs a thread of that pool, too, as
-    `Turn.read_text_file` does for files on the disk, leave one free, or run `work` in an executor of its own.
+    A waiting thread occupies its pool. If the called method also needs a thread of that pool, as `Turn.read_text_file`
+    does for files on the disk, keep one free, or run `work` in its own executor.
     """
 
     def __init__(self, proxy: Remote, start_deadline: float) -> None:
@@ -58,9 +58,9 @@ def from_thread(proxy: Remote, *, start_deadline: float = 30.0) -> FromThread:
 
     Args:
         proxy: the proxy, such as an agent's `RemoteClient`.
-        start_deadline: how long the event loop may take to begin a call, in seconds. If it takes longer, code that
-            waits for this thread probably blocks it, such as `thread.join()` in a handler. Then the call is abandoned,
-            and nothing was sent.
+        start_deadline: how long the event loop may take to begin a call, in seconds. If it takes longer, the event loop
+            is probably blocked by code that waits for this thread, such as `thread.join()` in a handler. Then the call
+            is abandoned, and nothing is sent.
     """
     return FromThread(proxy, start_deadline)
 

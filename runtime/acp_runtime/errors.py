@@ -209,7 +209,8 @@ class CapabilityError(GuardError):
     """The peer did not advertise a capability that the call needs.
 
     Args:
-        method: the method, or "The result of" it, followed by the part that needs the capability, if it is only a part.
+        method: the method, or "The result of" and the method; then the part of the message that needs the capability,
+            if it isn't the whole message.
         capability: the path of the missing capability in the peer's `initialize` message.
     """
 

@@ -57,9 +57,9 @@ class Options:
         write_high_water_bytes: sending waits while more than this is unwritten.
         eof_grace: how long handlers may continue after either side closed the connection, before they are cancelled.
         handler_deadline: how long cancelled handlers may take to end before their coroutines are closed. When the peer
-            has closed its side, the remaining notifications are discarded if no handler ends for this long. While
-            reading is paused and no handler ends for this long, reading goes on until twice as much waits. A question
-            to the user goes on if no update before it is handled for this long.
+            has closed its side, the remaining notifications are discarded if no handler ends within this time. If
+            reading is paused and no handler ends within this time, the queue limit doubles. A permission request waits
+            for earlier updates, but no longer than this if none of them is handled.
         late_answer_deadline: how long the next prompt of a session waits for the response to a cancelled one.
         flush_deadline: how long writing the last messages may take when a connection closes.
         exit_deadline: `spawn_agent`: how long the agent may take to exit after its stdin was closed, before it gets
@@ -67,25 +67,23 @@ class Options:
         terminate_deadline: `spawn_agent`: how long the agent may take to exit after SIGTERM, before it is killed. The
             same holds for processes that it leaves behind in its process group.
         guards: what happens to a call that the protocol forbids (rules 25 to 28): "raise" raises before anything is
-            sent, "warn" sends it and logs a warning, "off" skips the check. An incoming request that comes too early
-            is answered with -32600, and one with a relative path, or with what an agent must reject, with -32602; or
-            it is handled with a warning, or just handled. With "raise" and "warn", anything else in a message that
-            the protocol forbids is logged as a warning, and the message is handled.
-        disclose_errors: whether the peer gets the text of an unexpected exception in a handler. It may contain
-            secrets.
-        stderr: `spawn_agent`: where the agent's stderr goes. "inherit" passes it on to this process's stderr,
-            "capture" does not (for full-screen programs), a path appends it to that file, and a callable gets each
-            chunk of bytes, in a thread. In each case all of it is read and its end is kept. A destination that blocks
-            blocks only the agent, when it writes more.
+            sent, "warn" sends it and logs a warning, "off" skips the check. An incoming request that comes too early is
+            answered with -32600, and one with a relative path, or with something that an agent must reject, with
+            -32602. With "warn", it is handled with a warning, with "off" without one. With "raise" and "warn", anything
+            else that the protocol forbids in a message is logged as a warning, and the message is handled.
+        disclose_errors: whether the peer gets the text of an unexpected exception in a handler. It may contain secrets.
+        stderr: `spawn_agent`: where the agent's stderr goes. "inherit" passes it on to this process's stderr, "capture"
+            does not (for full-screen programs), a path appends it to that file, and a callable gets each chunk of
+            bytes, in a thread. In each case, the end is kept. A destination that blocks delays only the agent.
         stderr_tail: `spawn_agent`: how many bytes of the agent's stderr are kept, for `ConnectionClosed`.
         inherit_env: `spawn_agent`: the environment variables of this process that the agent gets: all (True), the few
             that every program needs, such as PATH and HOME (False), or those with the given names.
         on_frame: called for each message with "in" or "out", the line without its newline, and `time.monotonic()`.
             Lines may contain secrets; see `acp_kit.frame_log.redact`.
         instrument: called with each request and notification that is sent or handled. Returns a context manager, which
-            is entered before the message is sent or its handler begins, and left when the response is here, the
-            notification was sent or the handler has ended. For a message that is sent, it yields the params to send.
-            What it raises is raised by the call or the handler. It must not suppress exceptions.
+            is entered before the message is sent or its handler starts, and left when the response has arrived, the
+            notification has been sent or the handler has ended. For a message that is sent, it yields the params to
+            send. If it raises, so does the call or the handler. It must not suppress exceptions.
     """
 
     max_message_bytes: int = 64 * 1024 * 1024

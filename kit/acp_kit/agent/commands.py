@@ -94,11 +94,11 @@ class Commands:
         await client.session_update(session_id=session.id, update=update)
 
     def find(self, prompt: Sequence[v1.ContentBlock]) -> tuple[Command, str] | None:
-        """Return the command that the text of a prompt begins with, and the text after its name; None if there is none.
+        """Return the command at the start of a prompt, and the text after its name; None if there is none.
 
-        The other blocks of the prompt follow in that text, as `acp_kit.content.to_text` writes them. Some clients send
-        files and links before what the user has typed. Only names of commands count, so a prompt that begins with
-        `/etc/hosts` reaches the model.
+        The other blocks of the prompt follow in that text, as `acp_kit.content.to_text` writes them, because some
+        clients send files and links before the text that the user typed. Only known commands count, so a prompt that
+        begins with `/etc/hosts` reaches the model.
         """
         for place, block in enumerate(prompt):
             if block.type == "text" and block.text.strip():
@@ -109,7 +109,7 @@ class Commands:
         return None
 
     async def run(self, turn: Turn, prompt: Sequence[v1.ContentBlock]) -> bool:
-        """Run the command that a prompt begins with.
+        """Run the command at the start of a prompt.
 
         Returns:
             Whether it was a command.

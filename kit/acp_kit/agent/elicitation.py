@@ -63,8 +63,8 @@ async def elicit(
         client: the client that shows the form.
         session_id: the session that it belongs to.
         message: what the user should enter, and why.
-        form: the fields, as a pydantic model or a JSON Schema. The protocol has texts, numbers, booleans, choices
-            (`Literal` or `Enum` with texts) and lists of choices, none of them nested.
+        form: the fields, as a pydantic model or a JSON Schema. The protocol has strings, numbers, booleans, choices
+            (`Literal` or `Enum` of strings) and lists of choices, without nesting.
         tool_call_id: the id of the tool call that needs the values, if there is one.
 
     Returns:
@@ -105,13 +105,13 @@ async def elicit_url(
     elicitation_id: str | None = None,
     tool_call_id: str | None = None,
 ) -> ElicitationAction:
-    """Ask the user to open an address, for example to log in.
+    """Ask the user to open a URL, for example to log in.
 
     Args:
         client: the client that opens it.
         session_id: the session that it belongs to.
         message: what the user will do there, and why.
-        url: the address.
+        url: the URL.
         elicitation_id: its id, if you will tell the client that the user has finished there:
             `await client.elicitation_complete(elicitation_id=...)`.
         tool_call_id: the id of the tool call that needs this, if there is one.
@@ -121,7 +121,7 @@ async def elicit_url(
         `cancel` if they closed the question without a decision. Clients may have others.
 
     Raises:
-        CapabilityError: if the client can't open addresses.
+        CapabilityError: if the client can't open URLs.
         RemoteError: if the client answers with an error.
     """
     response = await client.elicitation_create(

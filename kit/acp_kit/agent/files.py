@@ -79,7 +79,7 @@ class SessionFiles:
     async def read_before_change(self, path: str | Path) -> str | None:
         """Return the text of a file that will be replaced; None if the file doesn't exist.
 
-        It is the client's text, or after an error of the client the text on the disk.
+        The text comes from the client or, if that fails, from the disk.
 
         Raises:
             RequestError: if the file may exist, and neither the client nor the disk has its text.

@@ -43,7 +43,7 @@ class McpServers(Mapping[str, "mcp.ClientSession"]):
 
     `async with McpServers() as servers` closes the connections at the end of the block.
 
-    A server that redirects to another one is refused, because that one would get the headers with their secrets.
+    Redirects to another server are refused, because that server would get the headers with their secrets.
     """
 
     def __init__(self, *, http: bool = False, sse: bool = False, connect_deadline: float = 30.0) -> None:
@@ -74,8 +74,8 @@ class McpServers(Mapping[str, "mcp.ClientSession"]):
 
         Raises:
             InvalidParams: if two have the same name, or one has a transport that was not advertised.
-            InternalError: if one can't be started or is too late, or `close` is called meanwhile. The message
-                says which one, and why.
+            InternalError: if one can't be started or doesn't answer in time, or if `close` is called meanwhile. The
+                message says which one and why.
         """
         self._check(servers)
         connections = {server.name: _Connection(server) for server in servers}

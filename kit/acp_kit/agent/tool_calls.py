@@ -85,9 +85,9 @@ class ToolCall:
         return title
 
     async def start(self) -> ToolCall:
-        """Begin without a block, if the result comes as an event. Call `end` then.
+        """Start without a block, if the result arrives as an event. Then call `end`.
 
-        If nobody calls it, the turn ends the tool call as failed.
+        Otherwise, the tool call fails at the end of the turn.
         """
         await self.__aenter__()
         self._turn.unfinished.append(self)
@@ -139,7 +139,7 @@ class ToolCall:
     async def ask(
         self, options: Sequence[v1.PermissionOption] | None = None, *, remember: str | bool = True
     ) -> str | None:
-        """Ask the user whether the tool may run. An answer for "always" holds for the tool in this session.
+        """Ask the user whether the tool may run. "Always" is remembered for the tool in this session.
 
         For example:
 
@@ -151,11 +151,11 @@ class ToolCall:
 
         Args:
             options: what the user can choose from; by default allow and reject, once and always.
-            remember: what an answer for "always" holds for, such as one exact command. By default it holds for the
-                `tool`, or without one for the title. With False, nothing is remembered.
+            remember: what "always" applies to, such as one exact command; by default the `tool`, or else the title.
+                With False, nothing is remembered.
 
         Returns:
-            The id of the chosen option; None if an earlier answer for "always" held.
+            The id of the chosen option; None if the user answered "always" before.
 
         Raises:
             Rejected: if the user rejected it, or chose an option that was not offered. The block suppresses this.
@@ -214,8 +214,8 @@ class ToolCall:
     async def change(self, path: str | Path, new: str) -> None:
         """Add the change that the tool call will make to a file. Call this before `ask`, and before writing the file.
 
-        The old text is the client's, or after an error of the client the disk's. If neither can read a file that
-        exists, the reason is added instead of the change, so that the user can still be asked.
+        The old text comes from the client or, if that fails, from the disk. If neither can read an existing file, the
+        reason is added instead of the change, so that you can still ask the user.
 
         Args:
             path: the file, absolute or relative to the session's working directory. It need not exist.

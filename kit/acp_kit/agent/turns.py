@@ -47,8 +47,8 @@ class Turn(Generic[ResponseT]):
         meta: the `_meta` of the response; None for none.
         usage: the tokens that the turn has used; None if unknown. The stable version 1 has no field for it, but many
             agents send it.
-        unfinished: the tool calls that `ToolCall.start` began and that have not ended. At the end of the block, they
-            fail.
+        unfinished: the tool calls that `ToolCall.start` started and that have not ended. They fail at the end of the
+            block.
     """
 
     def __init__(self, session: SessionBase, prompt: Sequence[v1.ContentBlock] = ()) -> None:
@@ -194,13 +194,13 @@ class Turn(Generic[ResponseT]):
         Args:
             title: what the user sees.
             kind: what the tool does. Clients choose an icon by it.
-            tool: the name of the tool. An answer for "always" is remembered for it; by default, for the title.
+            tool: the name of the tool, for which "always" is remembered; by default, it is remembered for the title.
             locations: the files that it works on, absolute or relative to the session's working directory.
             raw_input: the arguments of the tool.
             content: output to show from the beginning, such as the diff that the tool call will make.
-            tool_call_id: the id that the model gave it, by which `open_calls` finds it. Models use ids again, so
-                `ToolCall.id` is another one if an earlier tool call of the session may have this id. Any may, if the
-                session was loaded or resumed.
+            tool_call_id: the model's id, by which `open_calls` finds the tool call. Models reuse ids, so `ToolCall.id`
+                differs if an earlier tool call of the session may have this id, and always in a loaded or resumed
+                session.
         """
         return ToolCall(
             self,
@@ -290,7 +290,7 @@ class Turn(Generic[ResponseT]):
             inherit_env: the agent's environment variables that a process of the agent inherits: all (True), the few
                 that every program needs, such as PATH and HOME (False), or those with the given names.
             output_byte_limit: how many bytes of output to keep, from the end.
-            call: the tool call that shows the output: of a terminal live, of a process of the agent at its end.
+            call: the tool call that shows the output: live for a terminal, at the end for a process of the agent.
 
         Raises:
             ResourceNotFound: if the program or its working directory doesn't exist.
@@ -341,11 +341,11 @@ class Turn(Generic[ResponseT]):
     async def elicit_url(
         self, message: str, url: str, *, elicitation_id: str | None = None, call: ToolCall | None = None
     ) -> ElicitationAction:
-        """Ask the user to open an address. The arguments and errors are those of `acp_kit.agent.elicit_url`.
+        """Ask the user to open a URL. The arguments and errors are those of `acp_kit.agent.elicit_url`.
 
         Args:
             message: what the user will do there, and why.
-            url: the address.
+            url: the URL.
             elicitation_id: its id, if you will tell the client that the user has finished there.
             call: the tool call that needs this, if there is one.
         """

@@ -3,12 +3,12 @@
 If the agent asks for permission, you are asked on the terminal. If stdin or stderr is not a terminal, the agent's tool
 call is rejected, unless --allow names its kind.
 
-Ctrl-C cancels the turn: the agent can end its work. Ctrl-C again ends the agent.
+Ctrl-C cancels the turn. Ctrl-C again stops the agent.
 
 With --json, each line of stdout is an object. Its `type` says which other keys it has:
   session     sessionId
   update      update: an update of the protocol, as the agent sent it (session/update)
-  permission  toolCall, options, optionId: a request of the protocol that --allow didn't answer, and the chosen option;
+  permission  toolCall, options, optionId: a permission request that --allow didn't answer, and the chosen option;
               null if it was rejected
   end         stopReason, text: the whole reply. The last line, if the agent answered
   error       message. The last line otherwise

@@ -46,11 +46,11 @@ class Elicitations:
             user must see who asks, and must be able to change the values before they are sent. Begin with
             `form_defaults`, and let the user correct what `form_problems` finds: values that don't fit the form are not
             sent, and the agent gets `cancel`. Without it, forms are not advertised, and are refused.
-        open_url: shows a whole address to the user, and opens it if they agree. It returns `accept`, `decline` or
-            `cancel`. It gets only `https` and `http` addresses; others are refused. Without it, addresses are not
-            advertised, and are refused.
-        on_complete: called with the `elicitation_id` when the agent says that the user has finished at an address that
-            they have agreed to open. Other ids are ignored.
+        open_url: shows the whole URL to the user, and opens it if they agree. It returns `accept`, `decline` or
+            `cancel`. It gets only `https` and `http` URLs; others are refused. Without it, URLs are not advertised, and
+            are refused.
+        on_complete: called with the `elicitation_id` when the agent says that the user has finished at a URL that they
+            agreed to open. Other ids are ignored.
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class Elicitations:
         """Return the user's answer.
 
         Raises:
-            InvalidParams: if there is no callback for this kind of request, or an address can't be opened.
+            InvalidParams: if there is no callback for this kind of request, or the URL is refused.
         """
         callbacks: dict[str, Callable[[Any], Awaitable[Any]] | None] = {"form": self._fill_in, "url": self._open_url}
         ask = callbacks.get(request.mode)

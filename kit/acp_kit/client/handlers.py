@@ -98,11 +98,11 @@ class ElicitationHandlers:
     elicitations: Elicitations
 
     async def elicitation_create(self, request: v1.CreateElicitationRequest, /) -> v1.CreateElicitationResponse:
-        """Return the user's answer to a form or an address."""
+        """Return the user's answer to a form or a URL."""
         return await self.elicitations.elicitation_create(request)
 
     async def elicitation_complete(self, notification: v1.CompleteElicitationNotification, /) -> None:
-        """Note that the user has finished at an address."""
+        """Note that the user has finished at a URL."""
         await self.elicitations.elicitation_complete(notification)
 
 
@@ -113,10 +113,10 @@ def _roots(
 
 
 def client_capabilities(handler: v1.Client, *, meta: dict[str, Any] | None = None) -> v1.ClientCapabilities:
-    """Return what to advertise in `initialize` for a client that has classes of this module as bases.
+    """Return what to advertise in `initialize` for a client that inherits handler classes of the kit.
 
-    These are the files that the workspace serves, terminals, and the elicitations that there are callbacks for. Add
-    others with `acp_runtime.replace`.
+    These are the files that the workspace serves, terminals, and the elicitations that have callbacks. Add others with
+    `acp_runtime.replace`.
 
     Args:
         handler: the client, such as `agent.handler` of the proxy.

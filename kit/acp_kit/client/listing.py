@@ -15,8 +15,7 @@ async def list_sessions(
 ) -> AsyncGenerator[v1.SessionInfo, None]:
     """Yield the sessions that an agent lists: `async for info in list_sessions(agent)`.
 
-    The next page is requested when the sessions of the last one have been read. A cursor that the agent repeats is the
-    end.
+    Each page is requested when the previous one has been read. A repeated cursor ends the list.
 
     Args:
         agent: the proxy of the agent, after `initialize`.

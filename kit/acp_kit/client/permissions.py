@@ -70,12 +70,12 @@ class PermissionPolicy:
     reject, the outcome is `cancelled`.
 
     If the user chooses "always", the decision holds for the tool in this session, and the user is not asked again. A
-    tool is known by its name, otherwise by its kind and title together. Without these, nothing is remembered. Rules
-    have precedence: a decision about tool calls that no rule matches doesn't hold for those that an `ask` rule matches.
+    tool is identified by its name, or else by its kind and title. Without these, nothing is remembered. Rules have
+    precedence: a decision about tool calls that no rule matches doesn't apply to those that an `ask` rule matches.
 
-    An agent that gets "always" asks no more, which evades the rules. So it gets "always" only if all rules allow.
-    Otherwise the policy remembers "always" itself, and chooses "allow once". If the agent doesn't offer exactly one
-    such option, this is logged and the tool call is rejected.
+    An agent that gets "always" stops asking, and so evades the rules. Therefore it gets "always" only if all rules
+    allow. Otherwise the policy remembers "always" itself, and chooses "allow once". If the agent doesn't offer exactly
+    one such option, this is logged and the tool call is rejected.
 
     Cancelling the turn (`agent.session_cancel`) cancels the callback, and the runtime answers `cancelled`.
 
@@ -115,11 +115,11 @@ class PermissionPolicy:
         return self._always.get(session_id, {}).items()
 
     def remember(self, session_id: str, tool: str, *, allowed: bool) -> None:
-        """Allow or reject a tool for the rest of a session. With what `items` returned, a new process can continue."""
+        """Allow or reject a tool for the rest of a session, for example to restore what `items` returned."""
         self._always.setdefault(session_id, {})[tool] = allowed
 
     def forget(self, session_id: str) -> None:
-        """Forget the decisions that hold for the rest of a session. Call it when the session has ended."""
+        """Forget the decisions of a session. Call it when the session has ended."""
         self._always.pop(session_id, None)
 
     async def session_request_permission(self, request: v1.RequestPermissionRequest) -> v1.RequestPermissionResponse:

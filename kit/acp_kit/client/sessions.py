@@ -45,7 +45,7 @@ class ClientSession:
         agent: the proxy of the agent. For a `Supervised` agent, the proxy of the last process that had the session.
         id: its id.
         state: its messages, tool calls, plan, modes and so on.
-        supervisor: starts the agent again, such as `Supervised`; None if nothing does.
+        supervisor: restarts the agent, such as `Supervised`; None if nothing does.
         opening: the keywords that the session was opened with, to open it again.
         is_closed: whether the block of `open_session` was left. Then it accepts no prompts.
     """
@@ -115,7 +115,8 @@ class ClientSession:
         return require_text(turn)
 
     async def cancel(self) -> None:
-        """Ask the agent to end the turn that runs. Its tool calls no longer run at once: see `Snapshot.status_of`."""
+        """Ask the agent to end the running turn. Its tool calls count as stopped immediately: see
+        `Snapshot.status_of`."""
         self.stop_calls()
         await self.agent.session_cancel(session_id=self.id)
 
@@ -180,7 +181,7 @@ class ClientSession:
             raise not_offered(setting, options, modes)
 
     async def ready(self) -> None:
-        """Wait until the session can be used. Only waits while its agent is being started again."""
+        """Wait until the session can be used. Only waits while its agent is being restarted."""
         if self.supervisor is not None and not self.is_closed:
             await self.supervisor.ready(self)
 
@@ -210,7 +211,7 @@ class ClientSession:
         self.state.end_message()
 
     def stop_calls(self) -> None:
-        """Let no tool call run any more. A turn calls this when the agent has answered."""
+        """Mark all tool calls as stopped. A turn calls this when the agent has answered."""
         self.state.stop_calls()
 
     def end(self) -> None:
@@ -270,7 +271,7 @@ async def open_session(
         agent: the proxy of the agent, after `initialize`.
         cwd: the working directory, absolute.
         mcp_servers: the MCP servers that the agent should use.
-        additional_directories: further directories that the session may use. Repeated ones and `cwd` are left out.
+        additional_directories: more directories that the session may use. Duplicates and `cwd` are left out.
         load: the id of an earlier session. The agent sends its history again, which fills the state.
         resume: the id of an earlier session. The agent sends no history.
         timeout: how long the agent may take to open the session, in seconds; None for no limit.

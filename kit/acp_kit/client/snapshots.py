@@ -24,7 +24,7 @@ class Snapshot:
     Attributes:
         timeline: messages, tool calls and compactions, in the order in which they started.
         tool_calls: the tool calls by id, with all updates merged; the newest one with each id.
-        running_calls: those that run, by id: of the present turn, not ended and not cancelled.
+        running_calls: the running tool calls by id: of the current turn, not ended and not cancelled.
         plan: the entries of the plan.
         available_modes: the modes that the session can be in.
         current_mode_id: the mode that the session is in; None if unknown.

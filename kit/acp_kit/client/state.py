@@ -48,8 +48,9 @@ class SessionState:
     Applying an update takes time proportional to the size of the update, however long the session is. The attributes
     are those of a `Snapshot` of the current state.
 
-    A start of a tool call that runs changes it. A start of one that has ended, or whose turn is over, is another tool
-    call, which later updates with this id change: models and agents use ids again.
+    A start with the id of a running tool call updates it. Models and agents reuse ids, so a start with the id of a
+    finished tool call, or of one from an earlier turn, is a new tool call, and later updates with this id change the
+    new one.
     """
 
     def __init__(self) -> None:
@@ -69,7 +70,7 @@ class SessionState:
         self._timeline.apply(update)
 
     def update_tool_call(self, update: v1.ToolCallUpdate) -> v1.ToolCallUpdate:
-        """Merge the tool call of a permission request, as `PermissionHandlers` does. It may come before its start.
+        """Merge the tool call of a permission request, as `PermissionHandlers` does. It may arrive before the start.
 
         Returns:
             The tool call with all known fields. Many agents send only its id with the request.
@@ -98,8 +99,8 @@ class SessionState:
             with state.replayed():
                 await agent.session_load(session_id=id, cwd=cwd, mcp_servers=[])
 
-        Entries that the state has already are not added again, and those that the agent doesn't send stay. During the
-        block, the state has only what the agent has sent so far. If the block raises, the state is as before.
+        Entries that the state already has are not added again, and entries that the agent doesn't send are kept. During
+        the block, the state has only what the agent has sent so far. If the block raises, the state is as before.
         """
         self._before_change()
         kept, self._timeline = self._timeline, Timeline()
@@ -111,18 +112,18 @@ class SessionState:
             self._timeline = kept
 
     def end_message(self) -> None:
-        """Let the next chunk start a new message, even if it has the role and the id of the last one.
+        """Make the next chunk start a new message, even if it has the role and id of the last one.
 
-        Call this at the end of a turn: otherwise, adjacent messages of two turns are one message if they have no ids.
-        Tool calls that have not ended run no longer. Those that only permission requests have named are removed,
-        because some agents use another id for the request than for the tool call.
+        Call this at the end of a turn: otherwise, adjacent messages of two turns are merged if they have no ids.
+        Unfinished tool calls count as stopped. Tool calls that only permission requests have named are removed, because
+        some agents use a different id in the request.
         """
         self._before_change()
         self._timeline.end_turn()
         self._timeline.drop_unreported_calls()
 
     def stop_calls(self) -> None:
-        """Let the tool calls that have not ended run no longer, because the turn was cancelled: see `status_of`.
+        """Mark unfinished tool calls as stopped, because the turn was cancelled: see `status_of`.
 
         Later updates still change them.
         """

@@ -24,11 +24,11 @@ class AgentChange:
     """A change of the status of a `Supervised` agent.
 
     Attributes:
-        status: `restarting` if it ended, or could not be started again; `running` once it runs again and its sessions
-            are open again; `failed` if there will be no further attempt.
+        status: `restarting` if it ended, or a restart failed; `running` once it runs again and its sessions are open
+            again; `failed` if there will be no further attempt.
         error: why it ended or could not be started; None if it runs.
         delay: the seconds until the next attempt; None unless the status is `restarting`.
-        lost: why sessions could not be opened again, by session id. Empty unless the status is `running`.
+        lost: why sessions could not be reopened, by session id. Empty unless the status is `running`.
     """
 
     status: Literal["restarting", "running", "failed"]
@@ -38,11 +38,12 @@ class AgentChange:
 
 
 class AgentFailed(ConnectionClosed):
-    """A `Supervised` agent has failed too often in a row, and is not started again. The cause is its last error."""
+    """A `Supervised` agent has failed too often in a row, and is not restarted any more. The cause is its last
+    error."""
 
 
 class SessionLost(ConnectionClosed):
-    """A session could not be opened again after its agent was started again. The cause says why.
+    """A session could not be reopened after its agent was restarted. The cause says why.
 
     The next use of the session tries again, and so does the next start of the agent.
     """
@@ -62,7 +63,7 @@ class _Reopening:
 
 
 class Supervised:
-    """An agent that is started again when it ends. Use it as an async context manager:
+    """An agent that is restarted when it ends. Use it as an async context manager:
 
         @asynccontextmanager
         async def start() -> AsyncGenerator[RemoteAgent]:
@@ -74,22 +75,22 @@ class Supervised:
             async with session.prompt("hello") as turn:
                 ...
 
-    If the first start fails, the block raises its error. When the agent ends later, it is started again after the first
-    of `delays`. If that attempt fails, the next one follows after the second delay, and so on. After the attempt of the
-    last delay, the agent is not started again.
+    If the first start fails, the block raises its error. When the agent ends later, it is restarted after the first of
+    `delays`. If that attempt fails, the next one follows after the second delay, and so on. After the last attempt, the
+    agent is not restarted any more.
 
     If the agent ends during a turn, the turn raises `ConnectionClosed`, and its prompt is not sent again. The sessions
     of `open_session` are loaded when the agent runs again, or resumed if it can't load sessions. Meanwhile,
-    `session.prompt` and the other methods of a session wait. They raise `SessionLost` if the session could not be
-    opened again, which the next use tries once more, and `AgentFailed` if the agent is not started again.
+    `session.prompt` and the other methods of a session wait. They raise `SessionLost` if the session couldn't be
+    reopened (the next use tries again), and `AgentFailed` if the agent is not restarted any more.
 
     Args:
         start: returns a context manager that starts an agent, calls `initialize`, and yields the proxy. It is called
             for each process. So is the client's factory that it passes to `spawn_agent`.
         delays: the seconds to wait before each attempt.
-        stable_after: the uptime in seconds after which the count of attempts begins again.
+        stable_after: the uptime in seconds after which the count of attempts starts over.
         start_deadline: how long the agent may take to become usable, in seconds; None for no limit.
-        reopen_deadline: how long the agent may take to open a session again, in seconds, before the session is lost.
+        reopen_deadline: how long the agent may take to reopen a session, in seconds, before the session is lost.
         on_change: called with each change. Its exceptions are logged.
     """
 
@@ -143,10 +144,10 @@ class Supervised:
         await run_to_end(asyncio.wait({task}), task.cancel)
 
     async def agent(self) -> RemoteAgent:
-        """Return the proxy of the agent. Waits while the agent is being started again.
+        """Return the proxy of the agent. Waits while the agent is being restarted.
 
         Raises:
-            AgentFailed: if the agent is not started again.
+            AgentFailed: if the agent is not restarted any more.
             ConnectionClosed: if the block has been left.
         """
         self._started_task()
@@ -166,7 +167,7 @@ class Supervised:
         resume: str | None = None,
         timeout: float | None = 60.0,
     ) -> AsyncGenerator[ClientSession]:
-        """Open a session, which is opened again whenever the agent is started again.
+        """Open a session, which is reopened whenever the agent is restarted.
 
         The arguments and errors are those of the function `open_session`, and the errors of `agent`.
         """
@@ -193,7 +194,7 @@ class Supervised:
 
         Raises:
             SessionLost: if it could not be opened again.
-            AgentFailed: if the agent is not started again.
+            AgentFailed: if the agent is not restarted any more.
             ConnectionClosed: if the block has been left.
         """
         await asyncio.sleep(0)  # as in `agent`

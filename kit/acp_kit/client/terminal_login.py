@@ -23,9 +23,9 @@ async def log_in_from_terminal(
     env: Mapping[str, str] | None = None,
     inherit_env: bool | Collection[str] = True,
 ) -> int:
-    """Run the login of an agent in this process's terminal, and wait for its end.
+    """Run an agent's login in this process's terminal, and wait until it ends.
 
-    An agent that runs doesn't know of the login, so start it again afterwards:
+    A running agent may not notice the login, so restart it afterwards:
 
         async with spawn_agent(MyClient, "my-agent", "--acp") as agent:
             (method,) = (await agent.initialize(...)).auth_methods
@@ -35,9 +35,9 @@ async def log_in_from_terminal(
 
     The login is the agent's command with the arguments and the environment variables of the login method. It uses the
     stdin, stdout and stderr of this process, so nothing else may use the terminal meanwhile. Don't call `authenticate`
-    for such a method. Start the agent again afterwards: the running one may not notice the login.
+    for such a method.
 
-    If this is cancelled, the login is ended.
+    If this is cancelled, the login is stopped.
 
     Args:
         method: one of `auth_methods` in the response to `initialize`. Agents offer it only to clients that advertise

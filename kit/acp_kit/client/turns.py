@@ -62,8 +62,8 @@ class Turn:
     read the updates before the question, but only if the body of the loop awaits nothing. If it does, or if updates
     must be in order with other handlers, show updates in `Client.session_update`.
 
-    If the agent answers with an error or ends, `wait` and the loop raise it. If neither is used, the end of the block
-    raises it.
+    If the agent answers with an error or exits, `wait` and the loop raise the error. If neither is used, the end of the
+    block raises it.
 
     Attributes:
         blocks: the prompt.

@@ -71,8 +71,8 @@ def form_problems(form: v1.ElicitationSchema, values: Mapping[str, Any]) -> dict
             values = await self.show(request.message, values, problems)
         return values
 
-    Texts may stand for numbers and booleans. Empty fields are missing or None. Fields of an unknown kind, or with a
-    pattern that can't be checked here, are not checked.
+    Numbers and booleans may be entered as strings. Empty fields are missing or None. Fields of an unknown kind, or with
+    a pattern that can't be checked here, are not checked.
     """
     return check_entered(form, values)[1]
 

@@ -29,7 +29,7 @@ _WITHOUT_OUTPUT = {"completed": "Done.", "failed": "This failed."}
 
 
 def to_openai(updates: Iterable[SessionUpdate], *, images: bool = True) -> list[Any]:
-    """Convert a history to messages for Chat Completions, OpenAI's or another endpoint's.
+    """Convert a history to messages for Chat Completions, of OpenAI or another endpoint.
 
     For example:
 
@@ -47,7 +47,7 @@ def to_openai(updates: Iterable[SessionUpdate], *, images: bool = True) -> list[
             the endpoint doesn't, become the text that `to_text` returns.
 
     Returns:
-        Dicts of plain JSON. Add a system prompt and the next message of the user.
+        Dicts of plain JSON. Add a system prompt and the user's next message.
     """
     return [message for part in _messages(updates, images) for message in _openai_messages(part)]
 
@@ -68,7 +68,7 @@ def to_anthropic(updates: Iterable[SessionUpdate], *, images: bool = True) -> li
             become the text that `to_text` returns.
 
     Returns:
-        Dicts of plain JSON. Add the next message of the user.
+        Dicts of plain JSON. Add the user's next message.
     """
     merged: list[Any] = []
     for message in chain.from_iterable(_anthropic_messages(part, images) for part in _messages(updates, images)):

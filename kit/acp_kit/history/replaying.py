@@ -21,10 +21,10 @@ _logger = getLogger(__name__)
 async def replay(store: HistoryStore, session_id: str, client: SendsUpdates) -> None:
     """Send the history of a session to a client: merged messages and finished tool calls, in order.
 
-    Updates are read one at a time, each when the previous one was sent, so long histories take no more memory. A tool
-    call or a compaction that never ended is sent as failed. What needs a capability that the client did not advertise,
-    such as compactions, is left out. So is, with a warning, what is larger than `Options.max_message_bytes` or has a
-    relative path.
+    Each update is read when the previous one was sent, so a long history takes no more memory than a short one. A tool
+    call or a compaction that never ended is sent as failed. Updates that need a capability that the client did not
+    advertise, such as compactions, are left out. Updates that are larger than `Options.max_message_bytes` or have a
+    relative path are left out with a warning.
 
     For example:
 

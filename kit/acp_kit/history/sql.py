@@ -41,8 +41,8 @@ class SqlHistory(HistoryStore):
     """A `HistoryStore` in a database.
 
     It opens the database on first use. Several processes may use the same database and the same session, because
-    nothing is kept in memory between two calls. Once `append` returns, the updates survive the end of the process, even
-    by SIGKILL. After a power failure, an SQLite file may lack the last changes.
+    nothing is kept in memory between calls. When `append` has returned, the updates survive the end of the process,
+    even SIGKILL. After a power failure, an SQLite file may lack the last changes.
 
     Use it as an async context manager, or call `close` at the end.
 

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 class HistoryStore(Protocol):
     """The histories of an agent's sessions.
 
-    Reading a session yields fewer updates than were appended, which show the same: the chunks of a message are merged,
-    each tool call is one update with its last state, and the last plan, mode and other settings come at the end.
+    Reading a session yields fewer updates than were appended, with the same result: the chunks of a message are merged,
+    each tool call is one update with its final state, and the last plan, mode and other settings come at the end.
     Notices are not stored, because they aren't part of a session's history.
     """
 
@@ -24,7 +24,7 @@ class HistoryStore(Protocol):
         Args:
             session_id: its id.
             cwd: its working directory, an absolute path.
-            additional_directories: its further directories, absolute paths.
+            additional_directories: its additional directories, absolute paths.
 
         Raises:
             SessionExists: if there is a session with this id.
@@ -81,8 +81,8 @@ class HistoryStore(Protocol):
     async def rename(self, session_id: str, title: str | None) -> None:
         """Change the title of a session in the history. None removes it.
 
-        The client isn't told. For an open session, call `Session.send` with a `SessionUpdateSessionInfoUpdate`, which
-        does both.
+        The client isn't notified. For an open session, call `Session.send` with a `SessionUpdateSessionInfoUpdate`,
+        which does both.
 
         Raises:
             UnknownSession: if there is no such session.
@@ -92,7 +92,7 @@ class HistoryStore(Protocol):
         await self.append(session_id, SessionUpdateSessionInfoUpdate(title=title))
 
     async def set_directories(self, session_id: str, additional_directories: Sequence[str]) -> None:
-        """Replace the further directories of a session, with those of the request that loads or resumes it.
+        """Replace the additional directories of a session with those of the request that loads or resumes it.
 
         They are what `info` and `list` report.
 
@@ -119,7 +119,7 @@ class HistoryStore(Protocol):
             session_id: the session to copy.
             new_session_id: the id of the copy.
             cwd: the working directory of the copy, if it differs.
-            additional_directories: the further directories of the copy. It doesn't inherit those of the session.
+            additional_directories: the additional directories of the copy, which doesn't inherit those of the session.
 
         Raises:
             UnknownSession: if there is no session to copy.

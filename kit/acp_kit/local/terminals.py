@@ -61,7 +61,7 @@ class Terminals:
         inherit_env: the environment variables of this process that commands get, besides those of the request: all
             (True), the few that every program needs, such as PATH and HOME (False), or those with the given names.
         shell: whether all commands run in a shell (`/bin/sh`, or `%COMSPEC%` on Windows). By default, only a command
-            without arguments does that isn't a program and looks like a command line, because some agents send these.
+            without arguments that isn't a program and looks like a command line does, because some agents send these.
         max_output_bytes: how many bytes of a command's output to keep, even if the agent allows more.
         keep_released: how many released terminals keep their output for `output`.
         grace: the seconds between SIGTERM and SIGKILL when a command and its descendants are ended.
@@ -122,8 +122,8 @@ class Terminals:
     def output(self, terminal_id: str) -> v1.TerminalOutputResponse | None:
         """Return the end of a terminal's output, and the exit status if the command has exited, to show them.
 
-        A tool call shows its terminals after the agent has released them, so their outputs are kept, even after
-        `aclose`. To show a command that runs, call this again from time to time.
+        Tool calls still show a terminal after the agent has released it, so its output is kept, even after `aclose`. To
+        show a running command, call this repeatedly.
 
         Returns:
             None if there is no such terminal, `keep_released` others were released later, or its session was released.
@@ -145,8 +145,8 @@ class Terminals:
 
         Args:
             request: the request.
-            session_roots: the folders of its session: `ClientSession.roots`. It starts in the first one by default, and
-                in no other folders, unless these terminals have no roots.
+            session_roots: the folders of its session: `ClientSession.roots`. The command starts in the first one by
+                default. It can't start outside them, unless these terminals have no roots.
 
         Raises:
             ResourceNotFound: if the command or its working folder doesn't exist.

@@ -49,7 +49,7 @@ class Workspace:
     agent cancels it.
 
     Args:
-        roots: absolute paths of existing folders. Only files inside them can be reached, by whichever session. Symbolic
+        roots: absolute paths of existing folders. Only files inside them can be reached, in all sessions. Symbolic
             links may lead from one root to another.
         read_only: whether to refuse writes and not to advertise them.
         write_only: whether to refuse reads and not to advertise them; agents then read from the disk themselves.

@@ -23,10 +23,10 @@ _USER_OPTIONS = ("-u", "-U", "--user", "--proxy-user")
 def redact(line: bytes, *, to_share: bool = False) -> bytes:
     """Return a message as JSON with recognizable secrets redacted.
 
-    These are the values of `env` and `headers` and of members with names of secrets (`authorization`, `apiKey`,
-    `token`). In all texts, they are the user information of URLs (`https://user:password@host`), query parameters whose
-    names end with words such as `key`, `token` or `secret`, private keys, tokens of a known form, cookies, and the text
-    after `Bearer`, `--api-key=` and `API_KEY=`. A line that isn't JSON becomes a note with its size.
+    Secrets are the values of `env`, `headers` and keys that look like secrets (`authorization`, `apiKey`, `token`). In
+    all texts, they are the user and password of URLs (`https://user:password@host`), query parameters whose names end
+    with words such as `key`, `token` or `secret`, private keys, tokens of a known form, cookies, and the text after
+    `Bearer`, `--api-key=` and `API_KEY=`. A line that isn't JSON becomes a note with its size.
 
     Args:
         line: the message.

@@ -139,16 +139,17 @@ def spawn_agent(
 ) -> SyncAgent:
     """Start an agent as a subprocess, and initialize the connection: `with spawn_agent("gemini", "--acp") as agent`.
 
-    Without `rules`, `ask` and `client`, permissions are rejected, and the agent gets neither files nor terminals.
+    Without `rules`, `ask` and `client`, permission requests are rejected, and the client serves neither files nor
+    terminals.
 
     Args:
         command: the program to run.
         args: its arguments.
-        rules: decide about permissions, as in `PermissionPolicy`.
-        ask: decides about permissions that no rule decides about. Returns the id of an option of the request, or None
-            to reject. It runs in the thread that waits for the turn, so it may block (see `in_waiting_thread`).
-        client: makes the client from the proxy for the agent, instead of `rules` and `ask`. Its handlers are
-            coroutine functions and run in the event loop's thread.
+        rules: the rules for permission requests, as in `PermissionPolicy`.
+        ask: called if no rule matches. Returns the id of an option of the request, or None to reject. It runs in the
+            thread that waits for the turn, so it may block (see `in_waiting_thread`).
+        client: makes the client from the proxy for the agent, instead of `rules` and `ask`. Its handlers are coroutine
+            functions and run in the event loop's thread.
         cwd: the folder to run the agent in; by default this process's.
         env: environment variables to set. They have precedence over inherited ones.
         inherit_env: the environment variables of this process to inherit, as in `Options`.

@@ -74,7 +74,7 @@ class SyncSession:
     ) -> str:
         """Send a prompt, wait for the end of the turn, and return the text of the agent's reply: `SyncTurn.text`.
 
-        If this is interrupted, as by Ctrl-C, the turn is cancelled.
+        If this is interrupted, for example by Ctrl-C, the turn is cancelled.
 
         Args:
             prompt: text, a block of content, or several.
@@ -112,7 +112,7 @@ class SyncSession:
         return SyncTurn(self._thread, self._opened.callbacks, turn)
 
     def cancel(self) -> None:
-        """Ask the agent to end the turn that runs, from another thread."""
+        """Ask the agent to end the running turn, from another thread."""
         self._thread.call(self._opened.session.cancel)
 
     def set_mode(self, mode_id: str) -> None:

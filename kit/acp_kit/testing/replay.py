@@ -215,8 +215,9 @@ class Replay(RecordedSide):
 
     Each message of the client is matched by method and params with the first unmatched one of the recording.
     Differences between clients are ignored: names, capabilities, working directories, `_meta`, and null or an empty
-    list instead of a missing member. A request that isn't in the recording is answered with an error that has the
-    nearest request and the differences. If a permission is decided otherwise than in the recording, the replay ends.
+    list instead of a missing member. A request that isn't in the recording is answered with an error that has the most
+    similar request and the differences. If a permission request is decided differently than in the recording, the
+    replay ends.
 
     Requests to the client have new ids. In all texts, the working directory and the ids of terminals are replaced by
     those of the client.

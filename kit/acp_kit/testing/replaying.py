@@ -28,7 +28,7 @@ async def replay_client(
     deadline: float = 10.0,
     profile: ModuleType = v1,
 ) -> None:
-    """Play the client of a recording to an agent, and check that the agent does what the recorded one has done.
+    """Play the client of a recording to an agent, and check that the agent does what the recorded one did.
 
     The client sends each message once the agent has answered the requests before it. The agent's requests are matched
     by method and params, its responses by whether they are errors and by their stop reasons. Its updates may differ.

@@ -79,7 +79,7 @@ def slow(text: str, seconds: float = 0.05) -> Step:
 
 
 def die(code: int = 1) -> Step:
-    """End without a response. In the client's process the connection ends; another process ends with the exit code."""
+    """Exit without a response, with the exit code. In the client's process, only the connection ends."""
 
     async def step(turn: Turn) -> None:
         await _on_wire(turn, lambda wire: wire.exit(code))

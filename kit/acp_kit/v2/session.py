@@ -63,7 +63,7 @@ class Session:
 
     @property
     def is_busy(self) -> bool:
-        """Whether a turn runs."""
+        """Whether a turn is running."""
         return self._turn is not None and not self._turn.done()
 
     @overload
@@ -113,9 +113,9 @@ class Session:
 
     @asynccontextmanager
     async def asking(self) -> AsyncGenerator[None]:
-        """Report the state `requires_action` inside of the block, and `running` afterwards.
+        """Report the state `requires_action` inside the block, and `running` afterwards.
 
-        Use it round a question to the user that the turn can't go on without.
+        Use it around a question to the user that the turn can't continue without.
         """
         self._questions += 1
         try:

@@ -42,7 +42,7 @@ def _text_of(block: Any) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SessionTerminal:
-    """A terminal of the agent. It is immutable. What the agent has not said, or has cleared, is None.
+    """A terminal of the agent. It is immutable. Attributes that the agent has not sent, or has cleared, are None.
 
     Attributes:
         terminal_id: its id.
@@ -85,7 +85,7 @@ class Snapshot:
         title: the title of the session; None if unknown.
         updated_at: when the session was last active, as the agent wrote it (RFC 3339); None if unknown.
         notices: the notices for the user, the oldest first. They aren't part of the session's history.
-        others: what only unstable updates change, such as `subagent`, by what it is and by id.
+        others: entries of unstable updates, such as `subagent`, by kind and id.
         stopped_calls: the ids of the tool calls that the client has cancelled.
     """
 

@@ -72,7 +72,7 @@ class SessionState:
             self._snapshot = None
 
     def stop_calls(self) -> None:
-        """Let the tool calls that have not ended be cancelled: see `status_of`. Call it when you cancel the session.
+        """Mark unfinished tool calls as cancelled: see `status_of`. Call it when you cancel the session.
 
         Later updates still change them.
         """

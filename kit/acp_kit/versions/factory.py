@@ -20,15 +20,15 @@ def as_v2(*, open: Open) -> Callable[[v2.RemoteClient], v2.Agent]: ...
 def as_v2(
     factory: Callable[[v1.RemoteClient], v1.Agent] | None = None, /, *, open: Open | None = None
 ) -> Callable[[v2.RemoteClient], v2.Agent]:
-    """Return a factory of agents of version 2, each of which passes everything on to an agent of version 1.
+    """Return a factory of version 2 agents, each of which translates for a version 1 agent.
 
-    For `serve_stdio` of `acp_bindings`: `serve_stdio(v1=MyAgent, v2_draft=as_v2(MyAgent))` is one program for clients
-    of both versions. The guide "Two versions" says what is translated, and what is lost.
+    For `serve_stdio` of `acp_bindings`: `serve_stdio(v1=MyAgent, v2_draft=as_v2(MyAgent))` serves clients of both
+    versions. The guide "Two versions" says what is translated, and what is lost.
 
     Args:
         factory: makes the agent of version 1, as `v1.serve_stdio` takes it.
-        open: connects to an agent of version 1 instead. It is given a function that makes the client, and returns a
-            context manager that yields the proxy for the agent. For a subprocess:
+        open: connects to an agent of version 1, instead of `factory`. It gets a function that makes the client, and
+            returns a context manager that yields the proxy for the agent. For a subprocess:
             `lambda client: v1.spawn_agent(client, "gemini", "--acp")`.
     """
     if factory is not None:

@@ -26,8 +26,8 @@ def absent(default: Any = None, *, default_factory: Callable[[], Any] | None = N
     """Declare a field that is left out of JSON unless it is given.
 
     Args:
-        default: what the attribute is when the field is absent. It is copied each time.
-        default_factory: makes the value in place of `default`.
+        default: the value of the attribute if the field is absent. It is copied each time.
+        default_factory: returns the value, instead of `default`.
     """
     return Field(default=MISSING, json_schema_extra=AbsentDefault(default_factory or (lambda: copy(default))))
 

@@ -197,9 +197,9 @@ def replace(model: M, /, **changes: Any) -> M:
 
         replace(call, status="completed", content=ABSENT)
 
-    `copy.replace` of Python 3.13 does the same. Fields that aren't named stay as they are, absent ones included, and so
-    do unknown keys, and a list that is empty because the parser left out its invalid items, even if the constructor
-    refuses an empty one. A subclass's private attributes, and its own defaults, are made anew.
+    `copy.replace` of Python 3.13 does the same. Other fields stay as they are, including absent ones and unknown keys.
+    So does a list that is empty because the parser left out its invalid items, even if the constructor refuses an empty
+    list. A subclass's private attributes and its own defaults are set again.
 
     Args:
         model: the model, which isn't changed.

@@ -118,7 +118,7 @@ def handles(
 def handles(extension: Any, /) -> Any:
     """Mark a method of a handler class: it handles this extension method, and so do its overrides in subclasses.
 
-    The method takes the params. That of a request returns the result.
+    The method takes the params and, for a request, returns the result.
     """
     if not isinstance(extension, (ExtRequest, ExtNotification)):
         raise TypeError(

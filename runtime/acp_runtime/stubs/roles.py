@@ -109,7 +109,7 @@ class Channel(Protocol):
         ...
 
     async def wait_handled(self, session: str) -> None:
-        """Wait until the notifications of a session that were received by now have been handled."""
+        """Wait until all notifications of a session that have been received so far have been handled."""
 
     def start_task(self, coroutine: Coroutine[Any, Any, object]) -> Task[None]:
         """Start a task that is cancelled and awaited when the connection ends. Its error is logged."""
@@ -304,24 +304,25 @@ class Remote:
         return self._channel.supports(known)
 
     def has_cancelled_turn(self, session_id: str) -> bool:
-        """Return whether this side has cancelled the newest turn of a session, whatever the peer has answered.
+        """Return whether this side has cancelled the last turn of a session, whatever the peer has answered.
 
-        Known while the turn runs and after it, until the next one. Of many sessions, only the newest 4,096 are known.
+        This is known until the next turn begins, for the newest 4,096 sessions.
         """
         return self._channel.has_cancelled_turn(session_id)
 
     def find_call(self, request_id: str | int | None) -> PendingCall | None:
-        """Return the call with an id that the peer has not answered; None if there is none.
+        """Return the pending call with an id; None if there is none.
 
         The peer names a call by its id, for example in a question to the user that belongs to a login.
         """
         return self._channel.find_call(request_id)
 
     async def wait_handled(self, session_id: str) -> None:
-        """Wait until the notifications of a session that were received by now have been handled.
+        """Wait until all notifications of a session that have been received so far have been handled.
 
-        The handler of a request starts at once, unless the request asks the user something. Call this in a handler that
-        needs what the peer has sent before. In the handler of a notification, it returns at once, as calls do there.
+        The handler of a request starts immediately, unless the request asks the user something. Call this in a handler
+        that depends on earlier notifications. In the handler of a notification, it returns immediately, as calls do
+        there.
 
         Raises:
             ConnectionClosed: if the connection ended before they were handled.
@@ -331,9 +332,9 @@ class Remote:
     def start_task(self, coroutine: Coroutine[Any, Any, object]) -> Task[None]:
         """Start a task that may outlive the handler that starts it, such as a turn of version 2.
 
-        It is cancelled when the connection ends, after the handlers, and the connection waits for it. What it raises is
-        logged like an error of a handler, so awaiting the task doesn't raise that. It sees the context variables of its
-        caller.
+        It is cancelled when the connection ends, after the handlers, and the connection waits for it. Its exceptions
+        are logged like those of a handler, and awaiting the task doesn't raise them. It inherits the caller's context
+        variables.
 
         Raises:
             ConnectionClosed: if the connection has ended.
@@ -352,7 +353,7 @@ class Remote:
 
     @property
     def event_loop(self) -> AbstractEventLoop:
-        """The event loop that the connection belongs to. Its methods can be called only there."""
+        """The event loop of the connection. The proxy's methods can be called only there."""
         return self._channel.loop
 
     # Plain functions that return the awaitable, which saves a coroutine frame for each message.

@@ -14,34 +14,34 @@ from acp_runtime.transports.files import CAPACITY, BufferedWriter
 
 @runtime_checkable
 class Transport(Protocol):
-    r"""A way to the peer that applications implement: a channel of SSH, a sandbox, a WebSocket.
+    r"""A transport that an application implements, such as an SSH channel, a sandbox or a WebSocket.
 
-    The bytes are messages of JSON, each ended by a newline. A connection
+    The bytes are JSON messages, each with a newline at the end. A connection
 
-    * calls `receive` again and again, but not while too many messages wait for handlers, so that the peer has to wait.
-      It takes bytes in pieces of any size; `b""` means that the peer sends nothing more. Sending may go on then;
-    * calls `send` with one or more whole messages, and not again before it has returned. Let it wait while the peer
-      doesn't read: meanwhile at most `Options.write_high_water_bytes` are buffered, then whoever sends waits, too;
+    * calls `receive` repeatedly, but not while too many messages are queued: then the peer has to wait. It returns
+      pieces of any size, and `b""` when the peer has closed its side. Sending may continue after that;
+    * calls `send` with one or more whole messages, and not again before it has returned. `send` should wait while the
+      peer doesn't read: meanwhile at most `Options.write_high_water_bytes` are buffered, then senders wait, too;
     * may call `receive` and `send` at the same time, in tasks of the event loop in which it was connected;
-    * cancels `receive` when it ends, and `send` if what is left can't be written within `Options.flush_deadline`;
-    * calls `close` exactly once, at the end, whatever has happened, after `receive` and `send` have ended. It closes
-      both directions; the peer then reads the end. It is cancelled after `Options.flush_deadline`.
+    * cancels `receive` when it ends, and `send` if the rest can't be written within `Options.flush_deadline`;
+    * calls `close` exactly once, when `receive` and `send` have ended. `close` closes both directions, so that the peer
+      reads the end. It is cancelled after `Options.flush_deadline`.
 
-    An exception of `receive` or `send` ends the connection. It is in the `reason` of `ConnectionClosed`, which pending
-    calls raise. What `close` raises is ignored. If messages have frames, as those of a WebSocket, `receive` returns
-    `frame + b"\n"`, and `send` sends a frame for each of `data.splitlines()`.
+    If `receive` or `send` raises an exception, the connection ends. Pending calls raise `ConnectionClosed`, with the
+    exception in its `reason`. Exceptions of `close` are ignored. If messages are frames, as in a WebSocket, `receive`
+    returns `frame + b"\n"`, and `send` sends a frame for each line in `data.splitlines()`.
 
     A transport may also have a method `watch_buffered`. It is called once, before `receive`, with a function that
     returns how many bytes are buffered: received messages that are not yet handled, and unsent ones. It returns a
-    function to call when much is unsent.
+    function to call when many bytes are unsent.
     """
 
     async def receive(self) -> bytes:
-        """Wait for bytes of the peer, and return them; `b""` at their end."""
+        """Wait for bytes from the peer, and return them; `b""` when the peer has closed its side."""
         ...
 
     async def send(self, data: bytes, /) -> None:
-        """Send bytes to the peer, all of them."""
+        """Send all bytes to the peer."""
 
     async def close(self) -> None:
         """Close the transport and everything that it holds open."""

@@ -1,4 +1,4 @@
-"""The backend of docs/guides/backends.md, used as a browser does. Run by test_frameworks.py, where FastAPI is."""
+"""The backend of the examples, used as a browser does. Run by test_frameworks.py, where FastAPI is."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from tests.support.docs.blocks import DOCS, blocks
+from tests.support.docs.framework_pages import BACKEND
 from tests.support.paths import ROOT
 
 AGENT = f"{sys.executable} -S -m tests.support.kit.mortal_agent load"
@@ -51,16 +51,15 @@ class Browser:
 
 @contextmanager
 def backend(folder: Path) -> Iterator[httpx2.Client]:
-    """Run the program of the page with uvicorn."""
-    (folder / "backend.py").write_text(
-        next(block.text for block in blocks(DOCS / "guides" / "backends.md") if block.file_name == "backend.py"),
-        "utf-8",
-    )
+    """Run the backend with uvicorn in a folder."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        command = [sys.executable, "-m", "uvicorn", "backend:app", "--fd", str(listener.fileno())]
+        command = [sys.executable, "-m", "uvicorn", "backend:app", "--app-dir", str(BACKEND.parent)]
         environment = {**os.environ, "AGENT": AGENT, "PYTHONPATH": str(ROOT)}
         process = subprocess.Popen(
-            [*command, "--timeout-graceful-shutdown", "1"], cwd=folder, env=environment, pass_fds=[listener.fileno()]
+            [*command, "--fd", str(listener.fileno()), "--timeout-graceful-shutdown", "1"],
+            cwd=folder,
+            env=environment,
+            pass_fds=[listener.fileno()],
         )
         url = f"http://127.0.0.1:{listener.getsockname()[1]}"
     try:

@@ -17,14 +17,17 @@ from tests.support.docs.blocks import DOCS, blocks
 from tests.support.kit.anthropic_server import AnthropicServer
 from tests.support.kit.editors import Editor
 from tests.support.kit.model_server import ModelServer, model_server
+from tests.support.paths import ROOT
 
 PAGES = [*sorted((DOCS / "guides" / "frameworks").glob("*.md")), DOCS / "guides" / "backends.md"]
+BACKEND = ROOT / "examples" / "backend.py"
 
 
 def programs() -> dict[str, str]:
-    """Return the files of all pages by their names."""
+    """Return the files of all pages by their names, and the backend, which its page includes."""
     results = [block for page in PAGES for block in blocks(page) if block.language == "python"]
-    return {block.file_name: block.text for block in results if block.file_name}
+    files = {block.file_name: block.text for block in results if block.file_name}
+    return {**files, BACKEND.name: BACKEND.read_text("utf-8")}
 
 
 @dataclass(frozen=True)

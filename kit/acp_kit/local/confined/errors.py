@@ -20,7 +20,7 @@ _KINDS = {
 
 
 class InvalidPath(ValueError):
-    """The text can't be the path of a file here. For example, it is relative or contains NUL.
+    """The text isn't a valid path. For example, it is relative or contains NUL.
 
     Args:
         path: the text.

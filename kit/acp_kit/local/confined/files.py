@@ -46,7 +46,7 @@ class ConfinedFiles:
         self._descriptors = HAS_DESCRIPTORS
 
     def within(self, *folders: str | os.PathLike[str]) -> ConfinedFiles:
-        """Return those of the files that are also inside one of these folders. Folders that don't exist are ignored."""
+        """Return the files that are also inside one of these folders. Folders that don't exist are ignored."""
         roots: list[Path] = []
         for folder in resolve_roots(folder for folder in folders if os.path.isdir(folder)):
             roots += _inside([folder], self.roots) or _inside(self.roots, [folder])
@@ -93,8 +93,8 @@ class ConfinedFiles:
     def write(self, path: str, data: bytes) -> None:
         """Replace the content of a file, or create the file and its missing folders.
 
-        At every moment the file has its old content or the new one. A hard link to it elsewhere keeps the old content.
-        Permissions don't change, nor does the owner if the system permits that.
+        The write is atomic: the file has either the old or the new content. Other hard links to the file keep the old
+        content. The file keeps its permissions, and its owner if the system permits that.
 
         Raises:
             InvalidPath: if it is not an absolute path; its subclass `OutsideRoots` if it leads outside the roots.

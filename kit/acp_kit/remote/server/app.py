@@ -98,22 +98,22 @@ def agent_app(
 ) -> AgentApp:
     """Return an ASGI application that serves an agent over WebSocket and over HTTP, at one path.
 
-    `acp_kit.remote.run` runs it on uvicorn. Other ASGI servers can run it, too. Set their limit on a WebSocket's
-    message to `bounds.message_bytes`.
+    `acp_kit.remote.run` runs it on uvicorn. On another ASGI server, set the limit on WebSocket messages to
+    `bounds.message_bytes`.
 
     Args:
         serve: serves the agent to one client over a transport, until the client ends the connection. It gets the
             identity that `authenticate` returned, or None:
             `lambda transport, identity: v1.serve(partial(MyAgent, identity), transport)`.
         authenticate: returns the identity of a request's sender, for example by its headers, or raises `Refused` or
-            another exception with a `status_code`, such as Starlette's HTTPException. It is called for each request.
-            A connection belongs to the identity that opened it; others, compared by `==`, get 404. One identity may
-            have half of `bounds.connections`. It is cancelled after `bounds.first_seconds`, or when the server stops.
-            A function that isn't async must not block.
+            another exception with a `status_code`, such as Starlette's HTTPException. It is called for each request. A
+            connection belongs to the identity that opened it; others, compared by `==`, get 404. One identity may have
+            half of `bounds.connections`. It is cancelled after `bounds.first_seconds`, or when the server stops. A
+            function that isn't async must not block.
         anonymous: whether requests that arrive at another address than loopback are served without `authenticate`.
         path: the path of the URL.
         hosts: the names that clients use for this server, without ports; IPv6 addresses in brackets. Requests to other
-            names get 403. So a web site can't reach the server by giving its own name this server's address.
+            names get 403, which prevents DNS rebinding.
         origins: the web sites, such as `https://example.org`, whose pages may use the agent, besides those on the same
             host. Pages of other sites get 403. Programs that aren't browsers send no `Origin`.
         bounds: limits on what clients may use.
