@@ -152,17 +152,6 @@ class Structure(NamedTuple):
         return equal > _MIN_EQUAL_PARTS and equal >= _MIN_SHARE * total
 
 
-def find_split_parts(
-    old: Schema, removed: Definition, new: Schema, added: list[Definition], names: dict[str, str]
-) -> list[str]:
-    """Return the new definitions that together have most parts of a removed one; empty if there aren't several."""
-    parts = structure_of(old, removed, names).parts
-    shared = {definition.name: parts & structure_of(new, definition, {}).parts for definition in added}
-    pieces = {name: equal for name, equal in shared.items() if len(equal) >= _MIN_EQUAL_PARTS}
-    covered = frozenset[object]().union(*pieces.values())
-    return list(pieces) if len(pieces) > 1 and len(covered) >= _MIN_SHARE * len(parts) else []
-
-
 def structure_of(schema: Schema, definition: Definition, names: dict[str, str]) -> Structure:
     """Return the structure of a definition. `names` are the new names of definitions that it refers to."""
     if isinstance(definition, Alias):

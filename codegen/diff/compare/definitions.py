@@ -12,7 +12,7 @@ from codegen.diff.compare.models import compare_models
 from codegen.diff.compare.pointers import resolve
 from codegen.diff.compare.types import compare_types, find_deprecated_values
 from codegen.diff.compare.unions import compare_unions
-from codegen.diff.match import find_split_parts, structure_of
+from codegen.diff.match import structure_of
 from codegen.diff.verdict.rules import RULES
 from codegen.diff.verdict.verdicts import breaks
 from codegen.ir import Alias, Definition, Model, Schema, Union
@@ -23,16 +23,11 @@ _KINDS = {Model: "object", Union: "union", Alias: "alias"}
 def compare_definitions(comparison: Comparison) -> None:
     """Compare all definitions. The unstable schemas of both sides say which ones became stable or unstable."""
     old, new = comparison.old.schema, comparison.new.schema
-    added = _find_others(comparison, new, set(comparison.names.values()))
     for definition in _find_others(comparison, old, comparison.names.keys()):
-        rule, texts = "definition-removed", ("", "")
-        if definition.name in comparison.new_unstable.definitions:
-            rule = "definition-left-stable"
-        elif parts := find_split_parts(old, definition, new, added, comparison.names):
-            rule, texts = "definition-split", (definition.name, ", ".join(parts))
-        symbols = comparison.python_names(*_classes(old, definition))
-        comparison.add(rule, definition, None, symbols=symbols, texts=texts)
-    for definition in added:
+        is_unstable = definition.name in comparison.new_unstable.definitions
+        rule = "definition-left-stable" if is_unstable else "definition-removed"
+        comparison.add(rule, definition, None, symbols=comparison.python_names(*_classes(old, definition)))
+    for definition in _find_others(comparison, new, set(comparison.names.values())):
         was_unstable = definition.name in comparison.old_unstable.definitions
         comparison.add("definition-stabilised" if was_unstable else "definition-added", None, definition)
     for before, after in comparison.find_pairs():

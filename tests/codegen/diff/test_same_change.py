@@ -54,12 +54,3 @@ def test_another_place_of_the_same_change_has_another_fingerprint() -> None:
 def test_new_definitions_are_findings_of_their_own() -> None:
     findings = compare(side({}), side({"One": model(a=STRING), "Two": model(b=STRING)})).findings
     assert [finding.subject for finding in findings] == ["One", "Two"]
-
-
-def test_a_definition_is_not_split_into_too_few_parts() -> None:
-    whole = model(**dict.fromkeys("abcdef", STRING), m=STRING)
-    for parts in (["ab"], ["ab", "c"], ["ab", "xy"]):
-        after = {f"Part{part}": model(**dict.fromkeys(part, STRING)) for part in parts}
-        assert "definition-split" not in [
-            finding.rule for finding in compare(side({"Whole": whole}), side(after)).findings
-        ]

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from tests.support.codegen.build import STRING, model, ref, tagged
-from tests.support.diff.cases import BLOCK, LIST, Case, enum, holds, kinds
+from tests.support.diff.cases import BLOCK, Case, enum, holds, kinds
 
-PARTS = {"title": STRING, "text": STRING, "owner": STRING, "steps": LIST}
 CASES = [
     Case(
         "definition renamed",
@@ -45,20 +44,6 @@ CASES = [
         {"x": "a"},
         {"x": "a"},
         **kinds(enum("a"), {**enum("a"), "deprecated": True}),
-    ),
-    Case(
-        "definition split",
-        "alone",
-        model(),
-        model(),
-        "definition-split",
-        "SSBBS",
-        also=("definition-added",),
-        old_extra={"Plan": model(["title", "text", "owner", "steps"], **PARTS)},
-        new_extra={
-            "Head": model(["title", "text"], title=STRING, text=STRING),
-            "Body": model(["owner", "steps"], owner=STRING, steps=LIST),
-        },
     ),
     Case(
         "unknown keys mentioned",
