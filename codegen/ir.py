@@ -161,6 +161,11 @@ class Alias:
 Definition: TypeAlias = Model | Union | Alias
 
 
+def is_inline(definition: Definition) -> bool:
+    """Return whether a definition is an inline member of a union, which has no definition of its own in the schema."""
+    return definition.pointer != f"/$defs/{definition.name}"
+
+
 @dataclass(frozen=True)
 class OldName:
     """The old name of a class or a union. Generated code keeps it until a version of this package."""
@@ -325,6 +330,11 @@ class Schema:
         while base := self.model(name).base:
             yield base
             name = base
+
+    @property
+    def payloads(self) -> set[str]:
+        """The definitions that are the params or the result of a method."""
+        return {name for method in self.methods for name in (method.params, method.result) if name}
 
     def own_doc(self, definition: Definition) -> str:
         """Return a definition's description; empty if it is the same as its base's."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Mapping
 from difflib import SequenceMatcher
 from typing import NamedTuple, TypeVar
 
-from codegen.ir import Alias, Definition, Field, Member, Schema, Union
+from codegen.ir import Alias, Definition, Field, Member, Schema, Union, is_inline
 from codegen.names import words
 from codegen.types import Type
 
@@ -70,7 +70,7 @@ def _match_renamed(old: Schema, new: Schema, names: dict[str, str]) -> dict[str,
 
     def is_rename(a: str, b: str) -> bool:
         before, after = old.definitions[a], new.definitions[b]
-        if _owner(before) != a or _owner(after) != b:  # an inline member
+        if is_inline(before) or is_inline(after):
             return old_structures[a] == new_structures[b] and names.get(_owner(before)) == _owner(after)
         has_same_text = bool(before.doc) and before.doc == after.doc
         return old_structures[a].may_be(

@@ -80,10 +80,10 @@ class Report:
         return [finding for finding in self.findings if not finding.reports_only]
 
     @property
-    def unread(self) -> list[Finding]:
+    def unaccepted(self) -> list[Finding]:
         """The findings in the stable profile that are neither safe nor accepted, the worst first."""
-        unread = (finding for finding in self.stable if finding.worst is not Verdict.SAFE and not finding.accepted)
-        return sorted(unread, key=lambda finding: -finding.severity)
+        unaccepted = (finding for finding in self.stable if finding.worst is not Verdict.SAFE and not finding.accepted)
+        return sorted(unaccepted, key=lambda finding: -finding.severity)
 
     @property
     def by_profile(self) -> dict[str, list[Finding]]:
@@ -93,12 +93,12 @@ class Report:
     @property
     def worst(self) -> Verdict:
         """The worst verdict in the stable profile, without accepted findings."""
-        return max((finding.worst for finding in self.unread), default=Verdict.SAFE)
+        return max((finding.worst for finding in self.unaccepted), default=Verdict.SAFE)
 
     @property
     def severity(self) -> Severity:
         """The worst severity in the stable profile, without accepted findings."""
-        return max((finding.severity for finding in self.unread), default=Severity.SAFE)
+        return max((finding.severity for finding in self.unaccepted), default=Severity.SAFE)
 
     @property
     def bump(self) -> str:
@@ -159,8 +159,8 @@ def _compare_profile(name: str, base: Side, head: Side) -> tuple[list[Finding], 
             rule=rule,
             profile=name,
             place=name,
-            old="",
-            new="",
+            old_pointer="",
+            new_pointer="",
             subject=name,
             verdicts=RULES[rule].verdicts,
             symbols=(f"{PACKAGE}.{name}",),
@@ -180,7 +180,7 @@ def _compare_profile(name: str, base: Side, head: Side) -> tuple[list[Finding], 
     compare_definitions(comparison)
     compare_readings(comparison)
     findings = [
-        replace(finding, on_wire=comparison.on_wire(finding.methods))
+        replace(finding, wire_severity=comparison.rate_severity(finding.methods))
         for finding in join_same_place(comparison.findings)
     ]
     return join_same_change(findings), count_changed_descriptions(comparison)

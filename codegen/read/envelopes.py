@@ -168,6 +168,6 @@ def _find_references(schema: Any, doc: str = "") -> Iterator[tuple[str, str]]:
 
 def find_envelopes(schema: Schema) -> set[str]:
     """Return the definitions of whole messages, which need no models because the runtime reads and writes them."""
-    payloads = {name for method in schema.methods for name in (method.params, method.result)}
-    envelopes = {sender + part for sender in _SENDERS for part in _PARTS[""]} & schema.definitions.keys() - payloads
+    names = {sender + part for sender in _SENDERS for part in _PARTS[""]}
+    envelopes = names & schema.definitions.keys() - schema.payloads
     return envelopes | {model.name for name in envelopes for model in schema.concrete_models(name)}

@@ -13,7 +13,7 @@ from typing import Any
 
 from codegen.aliases import FILE as NAMES, read_aliases, write_next_step
 from codegen.errors import SchemaError
-from codegen.ir import Alias, Definition, Field, Member, Model, Schema, Union
+from codegen.ir import Alias, Definition, Field, Member, Model, Schema, Union, is_inline
 from codegen.names import is_class_name, pascal
 from codegen.nodes import REF_PREFIX, Node, is_array, is_object
 from codegen.read.docs import add_member_docs, take_title_and_description
@@ -136,7 +136,7 @@ class _Reader:
                 f"{definition.name} is already the name of {self.definitions[definition.name].pointer}.",
                 next_step=self._name_it(written or definition.name, definition.name),
             )
-        if definition.pointer != f"/$defs/{definition.name}" and definition.name in self.raw:
+        if is_inline(definition) and definition.name in self.raw:
             raise SchemaError(
                 definition.pointer,
                 f"The name of this union member, {definition.name}, is already the name of a definition.",

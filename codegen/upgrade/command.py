@@ -98,7 +98,7 @@ def _changes(schemas: Schemas) -> Changes:
         _NO_EXCEPTION: dict.fromkeys(codes),
     }
     notes = [f"{note}: {', '.join(names)}." for note, names in names_by_note.items() if names]
-    report = replace(report, notes=(*schemas.held, *notes, *report.notes))
+    report = replace(report, notes=(*schemas.notes, *notes, *report.notes))
     left = {
         _UNUSED: data_files.find_unused_entries(head, table),
         _CONFIRM: unconfirmed,

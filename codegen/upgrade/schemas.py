@@ -25,7 +25,6 @@ from codegen.upgrade.data_files import add_renamed_entries
 COMMIT = "HEAD"
 SCHEMA, GENERATED = "schema", "generated"
 _NO_COMMIT = "`make upgrade` compares with the last commit. Without a commit, use `make fetch` and `make regen`."
-_HELD = "{0} keeps its old schema, because the new one can't be read: {1}"
 # An error names at most this many files.
 _MAX_NAMES = 3
 
@@ -42,7 +41,7 @@ class Schemas:
         profiles: the new schemas by profile, with facts.
         package: the generated package.
         methods: the text of `methods.toml`, with copies of entries for renamed methods.
-        held: a sentence for each profile that keeps its old schema, with the reason.
+        unreadable: the profiles that keep their old schema because the new one can't be read, with the reason.
         version: the version of this package in the last commit.
     """
 
@@ -53,7 +52,7 @@ class Schemas:
     profiles: dict[Profile, Snapshot]
     package: dict[str, str]
     methods: str
-    held: list[str]
+    unreadable: dict[str, str]
     version: str
 
     @property
@@ -71,6 +70,14 @@ class Schemas:
         """Whether the new schemas are those of the last commit. The source may differ."""
         old, new = (_without(read_files(folder), PINS, ACCEPTED) for folder in (self.base, self.head))
         return old == new
+
+    @property
+    def notes(self) -> list[str]:
+        """A sentence for each profile that keeps its old schema."""
+        return [
+            f"{profile} keeps its old schema, because the new one can't be read: {reason}"
+            for profile, reason in self.unreadable.items()
+        ]
 
     def to_side(self) -> Side:
         """Return the new schemas as a side of a comparison."""
@@ -99,10 +106,10 @@ def fetch_schemas(source: str, repository: Path, temporary: Path) -> Schemas:
     version = read_version(git.show(COMMIT, repository, PYPROJECT))
     text = read_file(repository / METHODS, METHODS).decode("utf-8")
     before = _by_name(_read(base))
-    release, held = read_source(source), dict[str, str]()
+    release, unreadable = read_source(source), dict[str, str]()
     while True:  # until every profile can be read, or keeps its old schema
         fetched = prepare_fetch(release, base)
-        head = temporary / f"head-{len(held)}" / SCHEMA
+        head = temporary / f"head-{len(unreadable)}" / SCHEMA
         write_files(head, _without(fetched.files, ACCEPTED))
         try:
             read = _read(head)
@@ -112,15 +119,24 @@ def fetch_schemas(source: str, repository: Path, temporary: Path) -> Schemas:
             package = _render(base, before, profiles, table, version)
             break
         except SchemaError as error:
-            if error.profile in ("", STABLE, *held):
+            if error.profile in ("", STABLE, *unreadable):
                 raise
-            held[error.profile] = str(error)
+            unreadable[error.profile] = str(error)
             release = release.without(error.profile)
     if changed and not _has_new_schemas(repository, base, head):
         names = join_first(changed, _MAX_NAMES)
         raise SourceError(f"Files have uncommitted changes: {names}. Commit or stash them, then upgrade again.")
-    reasons = [_HELD.format(*item) for item in held.items()]
-    schemas = Schemas(base, head, fetched.source, fetched.lines, profiles, package, methods, reasons, version)
+    schemas = Schemas(
+        base=base,
+        head=head,
+        source=fetched.source,
+        lines=fetched.lines,
+        profiles=profiles,
+        package=package,
+        methods=methods,
+        unreadable=unreadable,
+        version=version,
+    )
     _keep_accepted(schemas, repository)
     return schemas
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from codegen.data.renames import FILE as RENAMES
@@ -36,7 +36,7 @@ class Changes:
 
 
 def say_nothing_to_do(schemas: Schemas) -> str:
-    return _join_lines([*schemas.held, f"The schemas of {schemas.source} are the pinned ones. There is nothing to do."])
+    return _join_lines([*schemas.notes, f"The schemas of {schemas.source} are the pinned ones. There is nothing to do."])
 
 
 def summarise(schemas: Schemas, changes: Changes | None, lines: list[str]) -> str:
@@ -50,32 +50,31 @@ def summarise(schemas: Schemas, changes: Changes | None, lines: list[str]) -> st
     old, new = schemas.old_source, schemas.source
     if changes is None:
         title = f"The schemas of {new} are those of {old}. Only the name of the release changed."
-        return _join_lines([*schemas.held, title, "", *lines, "", "Nothing was committed."])
+        return _join_lines([*schemas.notes, title, "", *lines, "", "Nothing was committed."])
     report = changes.report
-    items = enumerate(map("\n".join, _find_left(changes, schemas.held)), 1)
+    items = enumerate(map("\n".join, _find_left(changes, schemas.unreadable)), 1)
     left = [f"{number}. {textwrap.indent(item, _INDENT).lstrip()}" for number, item in items]
     options = f" USER_CODE={report.user_code.folder}" if report.user_code else ""
     end = f"Nothing was committed. `make diff BASE=HEAD{options}` prints the whole report."
-    held = [line for sentence in schemas.held for line in (wrap(sentence, _WIDTH), "")]
+    notes = [line for sentence in schemas.notes for line in (wrap(sentence, _WIDTH), "")]
     is_raised = changes.version != schemas.version
     reason = f" instead of {schemas.version}" if is_raised else ", as before, because that is high enough"
     result = wrap(f"{write_headline(report)} {write_conclusion(report)}", _WIDTH)
     version = f"The next version of this package is {changes.version}{reason}."
-    return _join_lines([*held, f"{old} -> {new}", "", *lines, "", result, version, "", "Left to do:", *left, "", end])
+    return _join_lines([*notes, f"{old} -> {new}", "", *lines, "", result, version, "", "Left to do:", *left, "", end])
 
 
-def _find_left(changes: Changes, held: list[str]) -> Iterator[list[str]]:
+def _find_left(changes: Changes, unreadable: Collection[str]) -> Iterator[list[str]]:
     """Yield tasks: a sentence, and the lines that it is about."""
     report = changes.report
-    if held:
-        names = ", ".join(sentence.split()[0] for sentence in held)
-        yield [f"Correct what the first lines report about {names}, and run this command again."]
+    if unreadable:
+        yield [f"Correct what the first lines report about {', '.join(unreadable)}, and run this command again."]
     if report.unpredicted:
         lines = [line for failure in report.unpredicted for line in _write_failure(failure)]
         yield ["Find out why this code fails. No finding predicts it:", *lines]
-    if report.unread:
-        lines = [line for finding in report.unread for line in _write_finding(finding)]
-        count = count_noun(len(report.unread), "finding")
+    if report.unaccepted:
+        lines = [line for finding in report.unaccepted for line in _write_finding(finding)]
+        count = count_noun(len(report.unaccepted), "finding")
         yield [f"Read {count}. Prepare users, or accept each in schema/{ACCEPTED}:", *lines]
     if report.stale:
         yield [f"Remove the entries of schema/{ACCEPTED} that match no finding: {', '.join(report.stale)}."]

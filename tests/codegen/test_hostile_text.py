@@ -133,7 +133,7 @@ def test_the_changelog_and_the_summary_of_an_upgrade_show_it_as_text(sides: tupl
     log = add_entry(
         "# Changelog\n\n## 1.0.0 (unreleased)\n", "1.0.0", write_entry(report, "npm:sdk@1.1.0", "npm:sdk@1.2.0")
     )
-    schemas = Schemas(*sides, "npm:sdk@1.2.0", [], {}, {}, "", [], "1.0.0")
+    schemas = Schemas(*sides, "npm:sdk@1.2.0", [], {}, {}, "", {}, "1.0.0")
     out = summarise(schemas, Changes(report, "1.0.0", {}, {}), [])
     assert report.findings
     assert not UNSAFE.search(out + log)

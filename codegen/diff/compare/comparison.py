@@ -82,14 +82,25 @@ class Comparison:
         before, after = Type("ref", old), Type("ref", new)
         gained = not accepts_all(self.new.schema, after, self.old.schema, before, {})
         lost = not accepts_all(self.old.schema, before, self.new.schema, after, {})
-        return RULES[rule].verdicts.wire(breaks(gained), breaks(lost))
+        return RULES[rule].verdicts.with_wire(breaks(gained), breaks(lost))
+
+    def apply_gates(
+        self, verdicts: Verdicts, texts: tuple[str, str], old_part: str = "", new_part: str = ""
+    ) -> tuple[Verdicts, tuple[str, str]]:
+        """Return verdicts and texts, given the capability that a removed or a new part of messages requires.
+
+        The parts have the names that `gates` and `old_gates` use. They are empty if nothing was removed or is new.
+        """
+        old_gate, gate = self.old_gates.get(old_part, ""), self.gates.get(new_part, "")
+        before, after = texts
+        return verdicts.gated(gate, old_gate), (_add_gate(before, old_gate), _add_gate(after, gate))
 
     def find_refused(
         self, before: Definition | None, after: Definition | None, sent_texts: tuple[str, str] = ("", "")
     ) -> tuple[str, str]:
         """Return the smallest messages with a definition that an old peer and a new peer refuse; empty if none."""
         old_text, new_text = sent_texts
-        return self.new_sender.message(after, before, new_text), self.old_sender.message(before, after, old_text)
+        return self.new_sender.find_message(after, before, new_text), self.old_sender.find_message(before, after, old_text)
 
     def add(
         self,
@@ -126,7 +137,7 @@ class Comparison:
             new_peer=after is not None and self.new_reach.tolerates_invalid(after.name),
         )
         if len(reached) < len(present):
-            rated = rated.wire(SAFE, SAFE)
+            rated = rated.with_wire(SAFE, SAFE)
         methods = tuple(dict.fromkeys(method for name, reach in reached for method in reach.methods[name]))
         old_name = renamed.old if renamed else ""
         self.record(
@@ -159,8 +170,8 @@ class Comparison:
             rule=rule,
             profile=self.profile,
             place=place,
-            old=pointers[0],
-            new=pointers[1],
+            old_pointer=pointers[0],
+            new_pointer=pointers[1],
             subject=subject,
             verdicts=verdicts or RULES[rule].verdicts,
             before=texts[0],
@@ -169,7 +180,7 @@ class Comparison:
         )
         self.findings.append(finding)
 
-    def on_wire(self, methods: tuple[str, ...]) -> Severity:
+    def rate_severity(self, methods: tuple[str, ...]) -> Severity:
         """Return how severe a change is that breaks messages of these methods; without methods, of all messages."""
         all_methods = (*self.old.schema.methods, *self.new.schema.methods)
         baseline = [method for method in all_methods if method.baseline and method.wire in methods]
@@ -191,16 +202,23 @@ class Comparison:
             return ()
         if after is None or old_name:
             return (f"from {PACKAGE}.{self.profile} import {old_name or before.name}",)
-        lines = list(self.old_sender.code(before, after, sent_text)) if verdicts.build is BREAKING else []
+        lines = list(self.old_sender.find_code(before, after, sent_text)) if verdicts.build is BREAKING else []
         if reading_code and verdicts.read is BREAKING:
             lines.append(reading_code)
         return tuple(lines)
 
 
+def _add_gate(text: str, gate: str) -> str:
+    return f"{text}, needs {gate}" if gate else text
+
+
 def note_deprecation(
     old: Definition | Field | Member | Method, new: Definition | Field | Member | Method
 ) -> tuple[str, str]:
-    """Return the texts of a finding about what is deprecated now or no longer is, with what the description adds."""
+    """Return both texts of a finding about a new or a removed deprecation.
+
+    The text of a new one has the sentences that were added to the description.
+    """
     if old.deprecated:
         return "deprecated", ""
     known = {DEPRECATED, *_split(old.doc)}
@@ -216,7 +234,7 @@ def join_same_place(findings: list[Finding]) -> list[Finding]:
     """Join findings about the same place, such as a property of a union, which is in the class of every member."""
     by_place: dict[tuple[str, ...], Finding] = {}
     for finding in findings:
-        key = (finding.rule, finding.old, finding.new, finding.before, finding.after)
+        key = (finding.rule, finding.old_pointer, finding.new_pointer, finding.before, finding.after)
         first = by_place.get(key)
         by_place[key] = finding if first is None else _join(first, finding)
     return list(by_place.values())

@@ -15,7 +15,7 @@ from codegen.diff.compare.unions import compare_unions
 from codegen.diff.match import structure_of
 from codegen.diff.verdict.rules import RULES
 from codegen.diff.verdict.verdicts import breaks
-from codegen.ir import Alias, Definition, Model, Schema, Union
+from codegen.ir import Alias, Definition, Model, Schema, Union, is_inline
 
 _KINDS = {Model: "object", Union: "union", Alias: "alias"}
 
@@ -36,14 +36,12 @@ def compare_definitions(comparison: Comparison) -> None:
 
 
 def _find_others(comparison: Comparison, schema: Schema, known: Collection[str]) -> list[Definition]:
-    """Return the definitions that only this side has, without inline members and those that methods' findings name."""
+    """Return the definitions that only this side has, except inline members and those that a method's finding names.
+
+    Inline members are compared with their union.
+    """
     known = {*known, *comparison.named_by_methods}
-    return [item for item in schema.definitions.values() if item.name not in known and not _is_inline(item)]
-
-
-def _is_inline(definition: Definition) -> bool:
-    """Return whether a definition is an inline member of a union. Those are compared with their union."""
-    return definition.pointer != f"/$defs/{definition.name}"
+    return [item for item in schema.definitions.values() if item.name not in known and not is_inline(item)]
 
 
 def _classes(schema: Schema, definition: Definition) -> list[Definition]:
@@ -57,7 +55,7 @@ def _both_classes(comparison: Comparison, old: Definition, new: Definition) -> t
 
 
 def _compare(comparison: Comparison, old: Definition, new: Definition) -> None:
-    if old.name != new.name and not _is_inline(old) and not _is_inline(new):
+    if old.name != new.name and not is_inline(old) and not is_inline(new):
         _add_renamed(comparison, old, new)
     is_payload = new.name in {method.params for method in comparison.new.schema.methods}
     if old.deprecated != new.deprecated and not is_payload:
@@ -95,14 +93,14 @@ def _compare(comparison: Comparison, old: Definition, new: Definition) -> None:
 def _is_consequence(comparison: Comparison, old: Definition, new: Definition) -> bool:
     """Return whether an inline member is unchanged: its kind differs because the definition that it wraps changed."""
     before, after = resolve(comparison.old.raw, old.pointer), resolve(comparison.new.raw, new.pointer)
-    return _is_inline(new) and bool(before == after)
+    return is_inline(new) and bool(before == after)
 
 
 def _add_renamed(comparison: Comparison, old: Definition, new: Definition) -> None:
     before = structure_of(comparison.old.schema, old, comparison.names)
     equal = before.count_equal(structure_of(comparison.new.schema, new, {}))
     renamed = comparison.describe_rename(old.name, new.name)._replace(equal=equal)
-    implement = breaks(old.name in _find_payloads(comparison.old.schema))
+    implement = breaks(old.name in comparison.old.schema.payloads)
     verdicts = RULES["definition-renamed"].verdicts._replace(implement=implement)
     comparison.add(
         "definition-renamed",
@@ -125,12 +123,12 @@ def _compare_old_names(comparison: Comparison) -> None:
         for old_name in old.old_names
         if old_name.new in names and meaning.get(old_name.old) != names[old_name.new]
     ]
-    of_definitions = tuple(item.old for item in dropped if not _is_inline(old.definitions[item.new]))
+    of_definitions = tuple(item.old for item in dropped if not is_inline(old.definitions[item.new]))
     rule = "definition-old-name-removed"
     for old_name in dropped:
         if old_name.old in of_definitions or not old_name.old.startswith(of_definitions):
             before, after = old.definitions[old_name.new], new.definitions[names[old_name.new]]
-            implement = breaks(before.name in _find_payloads(old))
+            implement = breaks(before.name in old.payloads)
             comparison.add(
                 rule,
                 before,
@@ -142,10 +140,6 @@ def _compare_old_names(comparison: Comparison) -> None:
                     comparison.python_name(item.old) for item in dropped if item.old.startswith(old_name.old)
                 ),
             )
-
-
-def _find_payloads(schema: Schema) -> set[str | None]:
-    return {name for method in schema.methods for name in (method.params, method.result)}
 
 
 def count_changed_descriptions(comparison: Comparison) -> int:

@@ -24,7 +24,7 @@ Message = dict[str, str]
 def compare_messages(comparison: Comparison) -> None:
     """Compare every kind of message, by its title or name.
 
-    A message that is a definition, and on one side alone, is a finding about the definition.
+    If a message is a definition that only one side has, the finding is about the definition.
     """
     old, new = _find_messages(comparison.old, comparison.names), _find_messages(comparison.new, {})
     for title in dict.fromkeys((*old, *new)):
@@ -53,15 +53,14 @@ def _show_difference(message: Message, other: Message) -> str:
 def _find_messages(side: Snapshot, names: Mapping[str, str]) -> dict[str, tuple[str, Message]]:
     """Return the pointer and the comparable form of each message. `names` are the new names of definitions."""
     schema = side.schema
-    payloads = {name for method in schema.methods for name in (method.params, method.result) if name}
     messages = {
-        message["title"]: (f"/anyOf/{index}", dict(_describe(Node(message, ""), side.raw["$defs"], payloads, names)))
+        message["title"]: (f"/anyOf/{index}", dict(_describe(Node(message, ""), side.raw["$defs"], schema.payloads, names)))
         for index, message in enumerate(side.raw["anyOf"])
     }
     for name in side.raw["$defs"]:
         if name in schema.envelopes:
             fields = [field for model in schema.concrete_models(name) for field in schema.fields(model.name)]
-            messages[name] = (schema.definitions[name].pointer, dict(_describe_fields(fields, payloads, names)))
+            messages[name] = (schema.definitions[name].pointer, dict(_describe_fields(fields, schema.payloads, names)))
     return messages
 
 

@@ -58,7 +58,7 @@ def _add_finding(
         symbols=(*_handlers(comparison, present), *symbols),
         flow=combine_flows({method_flow(side, result=in_result or rule in _ABOUT_RESULTS) for side in present}),
         methods=tuple(dict.fromkeys(side.wire for side in present)),
-        find_refused=find_refused or (lambda: (comparison.new_sender.call(after), comparison.old_sender.call(before))),
+        find_refused=find_refused or (lambda: (comparison.new_sender.write_call(after), comparison.old_sender.write_call(before))),
     )
 
 
@@ -87,11 +87,10 @@ def _compare_pair(comparison: Comparison, rule: str, before: Method, after: Meth
     if after.table and (rule == "method-renamed" or (not rule and before.table)):
         for changed, texts in _find_changed_facts(before, after):
             _add_finding(comparison, changed, before, after, texts=texts)
-        for fact in find_changed_facts(
+        for changed, texts, in_result in find_changed_facts(
             comparison.old.schema, comparison.new.schema, comparison.new_unstable, before, after
         ):
-            texts = fact.before, fact.after
-            _add_finding(comparison, fact.rule, before, after, texts=texts, in_result=fact.in_result)
+            _add_finding(comparison, changed, before, after, texts=texts, in_result=in_result)
     if rule != "method-kind-changed":  # a request and a notification have no payloads in common
         _compare_payloads(comparison, before, after)
 

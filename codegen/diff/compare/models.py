@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from functools import reduce
 
 from codegen.diff.compare.comparison import Comparison, note_deprecation
-from codegen.diff.compare.places import show_gate
 from codegen.diff.compare.pointers import property_pointer
 from codegen.diff.compare.types import TypeChange, compare_types, expand_aliases, find_deprecated_values
 from codegen.diff.match import are_similar_names, leniency, meaning_of_field, pair
@@ -42,14 +41,18 @@ class ModelComparison:
         """Add a finding about a property, or about a part of its type."""
         comparison = self.comparison
         newest, oldest = after or before, before or after
-        gate = comparison.gates.get(f"{self.new.name}.{after.wire}", "") if after and not before else ""
-        old_gate = comparison.old_gates.get(f"{self.old.name}.{before.wire}", "") if before and not after else ""
         assert newest is not None
         assert oldest is not None
         python_names = [
             comparison.python_name(self.new.name, newest.name),
             comparison.python_name(self.old.name, oldest.name),
         ]
+        verdicts, shown = comparison.apply_gates(
+            verdicts or RULES[rule].verdicts,
+            texts=(_show_field(before), _show_field(after)),
+            old_part=f"{self.old.name}.{before.wire}" if before and not after else "",
+            new_part=f"{self.new.name}.{after.wire}" if after and not before else "",
+        )
         # Refused messages have the property's key, unless they are refused because it is missing.
         has_key = newest.required == oldest.required
         comparison.add(
@@ -59,8 +62,8 @@ class ModelComparison:
             pointers=self.find_pointers(before, after),
             subject=f"{self.new.name}.{newest.wire}{part}",
             symbols=tuple(dict.fromkeys(python_names)),
-            texts=texts or (show_gate(_show_field(before), old_gate), show_gate(_show_field(after), gate)),
-            verdicts=(verdicts or RULES[rule].verdicts).gated("", old_gate),
+            texts=texts or shown,
+            verdicts=verdicts,
             sent_texts=(before.wire if before and has_key else "", after.wire if after and has_key else ""),
             reading_code=_line_that_reads(self.old, before, after),
         )

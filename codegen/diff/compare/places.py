@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from codegen.data.places import Place, Places
 from codegen.data.resolve import ADVERTISED_IN, find_capability_paths
@@ -17,35 +16,18 @@ _RULES = {
 }
 
 
-@dataclass(frozen=True)
-class ChangedFact:
-    """A fact about a place that differs between two methods.
-
-    Attributes:
-        rule: the kind of change.
-        before: the old fact as text; empty if there was none.
-        after: the new fact as text; empty if there is none.
-        in_result: whether the place is in the result.
-    """
-
-    rule: str
-    before: str
-    after: str
-    in_result: bool
-
-
 def find_changed_facts(
     old_schema: Schema, new_schema: Schema, new_unstable: Schema, old: Method, new: Method
-) -> Iterator[ChangedFact]:
-    """Yield the facts that differ about places that both sides have.
+) -> Iterator[tuple[str, tuple[str, str], bool]]:
+    """Yield the changed facts about places that both sides have: the rule, both texts, and whether it is in the result.
 
-    A place that the head's schemas lack counts, too, if `methods.toml` still names it.
+    A place that `methods.toml` still names counts even if the head's schemas lack it.
     """
     old_places, new_places = Places(old_schema), Places(new_schema)
-    sides = [(old.params, new.params, old.params_facts, new.params_facts)]
+    messages = [(False, old.params, new.params, old.params_facts, new.params_facts)]
     if old.result and new.result:
-        sides.append((old.result, new.result, old.result_facts, new.result_facts))
-    for old_name, new_name, old_facts, new_facts in sides:
+        messages.append((True, old.result, new.result, old.result_facts, new.result_facts))
+    for in_result, old_name, new_name, old_facts, new_facts in messages:
         before, after = _by_place(old_facts), _by_place(new_facts)
         known = {".".join(place.path): place for place in old_places.find(old_name)}
         present = {".".join(place.path) for place in new_places.find(new_name)}
@@ -55,16 +37,16 @@ def find_changed_facts(
             if is_in_both and old_fact != new_fact:
                 gained, lost = _RULES[kind]
                 rule = gained if not old_fact else lost if not new_fact else "method-needs-changed"
-                yield ChangedFact(rule, _show(path, old_fact), _show(path, new_fact), new_name != new.params)
+                yield rule, (_show(path, old_fact), _show(path, new_fact)), in_result
 
 
 def _by_place(facts: tuple[PlaceFact, ...]) -> dict[tuple[str, str], tuple[str, ...]]:
-    """Return the capabilities of each kind of fact about a place."""
-    found: dict[tuple[str, str], tuple[str, ...]] = {}
+    """Return the capabilities that facts name, by the kind of fact and the place."""
+    capabilities: dict[tuple[str, str], tuple[str, ...]] = {}
     for fact in facts:
         key = fact.kind, fact.place
-        found[key] = (*found.get(key, ()), fact.capability)
-    return found
+        capabilities[key] = (*capabilities.get(key, ()), fact.capability)
+    return capabilities
 
 
 def _is_named(place: Place, schema: Schema, unstable: Schema) -> bool:
@@ -79,10 +61,10 @@ def _show(path: str, capabilities: tuple[str, ...] | None) -> str:
 
 
 def find_gates(old: Schema, new: Schema) -> dict[str, str]:
-    """Return the new capabilities without which nobody sends what is in a place, by the keys of the place.
+    """Return the new capabilities that parts of messages require, by the keys of the parts' places.
 
-    Old peers don't advertise these capabilities. A place that some message has without such a condition is left out.
-    With the sides exchanged, the capabilities are those that were removed, and that new peers don't advertise.
+    Old peers don't advertise these capabilities. A part that some message has without a new capability is left out.
+    With the sides exchanged, the result is the removed capabilities, which new peers don't advertise.
     """
     known = {path for side in ADVERTISED_IN for path in find_capabilities(old, side)}
     gates: dict[str, set[str]] = {}
@@ -96,11 +78,6 @@ def find_gates(old: Schema, new: Schema) -> dict[str, str]:
                 for key in place.keys:
                     gates.setdefault(key, set()).add(gate)
     return {key: ", ".join(sorted(gate)) for key, gate in gates.items() if "" not in gate}
-
-
-def show_gate(text: str, gate: str) -> str:
-    """Return the text of something new, with the new capability that it requires."""
-    return f"{text}, needs {gate}" if gate else text
 
 
 def find_capabilities(schema: Schema, side: str) -> list[str]:

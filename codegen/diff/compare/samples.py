@@ -57,7 +57,7 @@ class Sender:
         self._smallest = Samples(schema, ()).smallest
         self._refused: dict[tuple[str, str, bool], list[Any]] = {}
 
-    def message(self, sent: Definition | None, read: Definition | None, text: str) -> str:
+    def find_message(self, sent: Definition | None, read: Definition | None, text: str) -> str:
         """Return the JSON of the smallest message with a definition that the other side refuses; empty if none is.
 
         Args:
@@ -72,13 +72,13 @@ class Sender:
             json.dumps(embed(value)) for value in self._find_smallest_refused(sent, read, text, strict=False)
         )
 
-    def call(self, method: Method | None) -> str:
+    def write_call(self, method: Method | None) -> str:
         """Return the JSON of the smallest message that calls a method; empty without a method."""
         if method is None:
             return ""
         return json.dumps({"method": method.wire, "params": self._smallest(Type("ref", method.params))})
 
-    def code(self, sent: Definition, read: Definition, text: str) -> list[str]:
+    def find_code(self, sent: Definition, read: Definition, text: str) -> list[str]:
         """Return the smallest code that builds a value that the other side's bindings refuse."""
         values = self._find_smallest_refused(sent, read, text, strict=True)
         start = "" if isinstance(sent, Model) else f"value: {sent.name} = "

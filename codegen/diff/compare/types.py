@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from codegen.diff.compare.comparison import Comparison, note_deprecation
-from codegen.diff.compare.places import show_gate
 from codegen.diff.compare.pointers import find_parts
 from codegen.diff.compare.samples import accepts_all
 from codegen.diff.verdict.rules import RULES
@@ -18,7 +17,7 @@ from codegen.types import NULL, Enum, Type, union_of
 
 
 def find_deprecated_values(comparison: Comparison, old: str, new: str) -> Iterator[tuple[str, tuple[str, str]]]:
-    """Yield the parts of the types at these pointers that are deprecated now or no longer are, with both texts."""
+    """Yield the parts of the type at these pointers whose deprecation changed, with the texts of both sides."""
     before, after = find_parts(comparison.old.raw, old), find_parts(comparison.new.raw, new)
     for name in [name for name in before if name in after]:
         if before[name].deprecated != after[name].deprecated:
@@ -41,15 +40,13 @@ class TypeChange(NamedTuple):
             old: the name of the enum in the base: a definition, or `Definition.property`.
             new: its name in the head.
         """
-        is_added, is_removed = self.rule.endswith("-value-added"), self.rule.endswith("-value-removed")
-        gate = comparison.gates.get(f"{new}.{self.after}", "") if is_added else ""
-        old_gate = comparison.old_gates.get(f"{old}.{self.before}", "") if is_removed else ""
-        return TypeChange(
-            self.rule,
-            self.verdicts.gated(gate, old_gate),
-            show_gate(self.before, old_gate),
-            show_gate(self.after, gate),
+        verdicts, texts = comparison.apply_gates(
+            self.verdicts,
+            texts=(self.before, self.after),
+            old_part=f"{old}.{self.before}" if self.rule.endswith("-value-removed") else "",
+            new_part=f"{new}.{self.after}" if self.rule.endswith("-value-added") else "",
         )
+        return TypeChange(self.rule, verdicts, *texts)
 
 
 def compare_types(comparison: Comparison, old: Type, new: Type) -> Iterator[TypeChange]:

@@ -6,14 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from codegen.diff.compare.comparison import Comparison, note_deprecation
-from codegen.diff.compare.places import show_gate
 from codegen.diff.compare.pointers import member_pointer
 from codegen.diff.compare.readings import is_open_member, make_choice, rate_member
 from codegen.diff.match import meaning_of_field, pair
 from codegen.diff.verdict.findings import Renamed
 from codegen.diff.verdict.rules import RULES
 from codegen.diff.verdict.verdicts import SAFE, Verdicts
-from codegen.ir import Member, Model, Schema, Union, excluded_tags
+from codegen.ir import Member, Model, Schema, Union, excluded_tags, is_inline
 
 _RENAMED = "union-member-renamed"
 # Whether these break messages depends on which messages the members without a tag accept.
@@ -39,9 +38,13 @@ class UnionComparison:
     ) -> None:
         """Add a finding about a member, or with `texts` about the whole union."""
         comparison, member = self.comparison, after or before
-        gate = comparison.gates.get(after.name, "") if after and not before else ""
-        old_gate = comparison.old_gates.get(before.name, "") if before and not after else ""
         renamed = self._describe_rename(before, after) if rule == _RENAMED and before and after else None
+        verdicts, shown = comparison.apply_gates(
+            self._verdicts(rule, before, after, renamed),
+            texts=(_show_member(before), _show_member(after)),
+            old_part=before.name if before and not after else "",
+            new_part=after.name if after and not before else "",
+        )
         members = (after, before) if member else self._open_members()
         comparison.add(
             rule,
@@ -52,8 +55,8 @@ class UnionComparison:
                 member_pointer(comparison.new.raw, self.new, after) if after or not before else "",
             ),
             subject=f"{self.new.name}:{member.tag or member.label}" if member else self.new.name,
-            verdicts=self._verdicts(rule, before, after, renamed).gated(gate, old_gate),
-            texts=texts or (show_gate(_show_member(before), old_gate), show_gate(_show_member(after), gate)),
+            verdicts=verdicts,
+            texts=texts or shown,
             symbols=comparison.python_names(self.new, self.old, *members),
             renamed=renamed,
             sent_texts=(before.tag or "" if before else "", after.tag or "" if after else ""),
@@ -74,7 +77,7 @@ class UnionComparison:
         if not is_about_messages or not (old.has_fallback or new.has_fallback):
             return verdicts
         names = (before.name, after.name) if before and after else ("", "")
-        return verdicts.wire(
+        return verdicts.with_wire(
             rate_member(new, after.name, old, names[0]) if after else SAFE,
             rate_member(old, before.name, new, names[1]) if before else SAFE,
         )
@@ -182,13 +185,9 @@ def _by_key(schema: Schema, union: Union, names: Mapping[str, str]) -> dict[str,
 
 
 def _key_of(schema: Schema, member: Member, names: Mapping[str, str]) -> str:
-    if member.tag or _is_inline(schema, member):
+    if member.tag or is_inline(schema.definitions[member.name]):
         return member.tag or f"title {member.label}"
     return f"definition {names.get(member.name, member.name)}"
-
-
-def _is_inline(schema: Schema, member: Member) -> bool:
-    return schema.definitions[member.name].pointer != f"/$defs/{member.name}"
 
 
 def is_open_union(schema: Schema, union: Union) -> bool:
@@ -215,7 +214,7 @@ def _list_texts(tags: set[str]) -> str:
 def _content_of(schema: Schema, member: Member, names: dict[str, str]) -> tuple[object, ...]:
     """Return the content of a member without its tag, in a form that can be compared."""
     definition = schema.definitions[member.name]
-    if not isinstance(definition, Model) or not _is_inline(schema, member):
+    if not isinstance(definition, Model) or not is_inline(definition):
         return (names.get(member.name, member.name),)
     base = names.get(definition.base, definition.base) if definition.base else ""
     own = [(field.wire, *meaning_of_field(field, names)) for field in definition.fields if field.tag is None]

@@ -21,7 +21,7 @@ _PYTHON = (r"^(class {0}\b.*:|{0}: TypeAlias)", r"^    (async def )?{0}\b")
 
 def github(report: Report, head: Side, repository: Path) -> str:
     """Write the findings of the stable profile that are neither safe nor accepted, the worst first."""
-    lines = [line for finding in report.unread for line in _write_annotations(finding, head, repository)]
+    lines = [line for finding in report.unaccepted for line in _write_annotations(finding, head, repository)]
     return "\n".join([*lines, write_headline(report)]) + "\n"
 
 
@@ -40,8 +40,8 @@ def _write_annotations(finding: Finding, head: Side, repository: Path) -> Iterat
 
 def _find_lines(finding: Finding, head: Side, repository: Path) -> Iterator[tuple[str, int]]:
     """Yield the file and line of the schema, and of the first affected Python name that still exists."""
-    if finding.new:
-        keys = [key for key in finding.new.split("/")[1:] if not key.isdigit()]
+    if finding.new_pointer:
+        keys = [key for key in finding.new_pointer.split("/")[1:] if not key.isdigit()]
         path = repository / SCHEMA / head.profiles[finding.profile].file
         yield from _find([f'"{re.escape(key)}":' for key in keys], [path], repository)
     for symbol in finding.symbols:

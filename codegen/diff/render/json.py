@@ -53,4 +53,4 @@ def _write_finding(finding: Finding) -> dict[str, Any]:
 
 
 def _write_pointer(finding: Finding) -> dict[str, str | None]:
-    return {"old": finding.old or None, "new": finding.new or None}
+    return {"old": finding.old_pointer or None, "new": finding.new_pointer or None}

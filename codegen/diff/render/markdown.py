@@ -57,7 +57,7 @@ def markdown(report: Report) -> str:
             for name, (findings, repeated) in _without_repeated(report).items()
             if findings or repeated
         ),
-        _write_acceptances([finding for finding in report.unread if finding.worst is Verdict.BREAKING]),
+        _write_acceptances([finding for finding in report.unaccepted if finding.worst is Verdict.BREAKING]),
         _write_links(report),
     ]
     return _cut("\n\n".join(filter(None, blocks))) + "\n"

@@ -15,7 +15,7 @@ def write_headline(report: Report) -> str:
     if not report.has_stable:
         return "The stable profile is not compared, because it can't be read."
     changes = {
-        role: sum(any(role in roles for roles in finding.todo) for finding in report.unread)
+        role: sum(any(role in roles for roles in finding.todo) for finding in report.unaccepted)
         for role in ("agents", "clients")
     }
     agents, clients = changes.values()
@@ -34,8 +34,8 @@ def _explain_nobody(report: Report) -> str:
         return "only descriptions changed" if any(report.docs_only.values()) else "nothing changed"
     if not report.stable:
         return "nothing in the stable profile changed"
-    if report.unread:
-        risky = count_noun(len(report.unread), "risky change")
+    if report.unaccepted:
+        risky = count_noun(len(report.unaccepted), "risky change")
         return f"the stable profile has no breaking change, but {risky} to look at"
     has_accepted = any(finding.worst is not Verdict.SAFE for finding in report.stable)
     return f"all changes in the stable profile are safe{' or accepted' if has_accepted else ''}"

@@ -70,8 +70,8 @@ class Finding:
         rule: the kind of change, a key of `RULES`.
         profile: the profile that changed.
         place: the method or definition that changed, by its wire name.
-        old: its JSON pointer in the base; empty if it is new.
-        new: its JSON pointer in the head; empty if it was removed.
+        old_pointer: its JSON pointer in the base; empty if it is new.
+        new_pointer: its JSON pointer in the head; empty if it was removed.
         subject: what changed, in names of the schema: a method, `Definition`, `Definition.property` or `Union:tag`.
         verdicts: a verdict for each axis.
         before: the old text, such as a property with its type.
@@ -80,7 +80,7 @@ class Finding:
         flow: the direction of the messages that contain it.
         methods: the methods whose messages contain it, by their wire names; empty if it is in every message.
         renamed: the change of a definition's name, if an entry in `renames.toml` can keep the old one.
-        on_wire: how severe it is if it breaks messages, which depends on the methods.
+        wire_severity: how severe it is if it breaks messages, which depends on the methods.
         reports_only: whether the profile is unstable or a draft.
         accepted: the reason for accepting it; empty if it isn't accepted.
         failures: the failures of user code that it predicts.
@@ -91,8 +91,8 @@ class Finding:
     rule: str
     profile: str
     place: str
-    old: str
-    new: str
+    old_pointer: str
+    new_pointer: str
     subject: str
     verdicts: Verdicts
     before: str = ""
@@ -101,7 +101,7 @@ class Finding:
     flow: str = NOWHERE
     methods: tuple[str, ...] = ()
     renamed: Renamed | None = None
-    on_wire: Severity = Severity.EVERY_PEER
+    wire_severity: Severity = Severity.EVERY_PEER
     reports_only: bool = False
     accepted: str = ""
     failures: tuple[Failure, ...] = field(default=(), compare=False)
@@ -161,7 +161,7 @@ class Finding:
 
     @property
     def severity(self) -> Severity:
-        return self.on_wire if self.breaks_wire else Severity(self.worst)
+        return self.wire_severity if self.breaks_wire else Severity(self.worst)
 
     @property
     def breaks_wire(self) -> bool:

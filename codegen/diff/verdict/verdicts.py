@@ -45,7 +45,7 @@ class Verdicts(NamedTuple):
         """Return the verdicts for five letters, B, R or S, in the order of the axes."""
         return cls(*(Verdict("SRB".index(letter)) for letter in letters))
 
-    def wire(self, old_peer: Verdict, new_peer: Verdict) -> Verdicts:
+    def with_wire(self, old_peer: Verdict, new_peer: Verdict) -> Verdicts:
         return self._replace(old_peer=old_peer, new_peer=new_peer)
 
     def joined(self, other: Verdicts) -> Verdicts:
@@ -57,7 +57,10 @@ class Verdicts(NamedTuple):
         return self._replace(build=SAFE, read=SAFE)
 
     def gated(self, gate: str, old_gate: str = "") -> Verdicts:
-        """Return the verdicts of something that no peer gets that doesn't advertise a new, or a removed, capability."""
+        """Return the verdicts of a part of messages that requires a new capability, or required a removed one.
+
+        Peers that don't advertise the capability never get the part: old peers a new one, new peers a removed one.
+        """
         gated = self._replace(old_peer=SAFE) if gate else self
         return gated._replace(new_peer=SAFE) if old_gate else gated
 
@@ -69,7 +72,7 @@ class Verdicts(NamedTuple):
     def softened(self, *, old_peer: bool, new_peer: bool) -> Verdicts:
         """Return the verdicts, at most risky for each kind of peer that tolerates invalid values."""
         limits = (RISKY if tolerates else BREAKING for tolerates in (old_peer, new_peer))
-        return self.wire(*map(min, self, limits))
+        return self.with_wire(*map(min, self, limits))
 
 
 def breaks(condition: bool) -> Verdict:

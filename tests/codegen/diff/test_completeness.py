@@ -58,13 +58,13 @@ def test_every_finding_is_about_something_that_changed(pair: tuple[str, str]) ->
             following = places(finding, old, new)
             is_fact = finding.rule.startswith(FACTS)  # which a description may state
             assert is_fact or any(_overlap(finding, following, change) for change in changed), finding
-            for raw, pointer in ((old.raw, finding.old), (new.raw, finding.new)):
+            for raw, pointer in ((old.raw, finding.old_pointer), (new.raw, finding.new_pointer)):
                 assert not pointer or resolve(raw, pointer) is not None, finding
 
 
 def _overlap(finding: Finding, following: Places, change: Change) -> bool:
     """Return whether the finding's place contains the change, or was added or removed as part of it."""
-    sides = ((finding.old, change.old, following.old), (finding.new, change.new, following.new))
+    sides = ((finding.old_pointer, change.old, following.old), (finding.new_pointer, change.new, following.new))
     return any(
         (own and other and (other == own or other.startswith(f"{own}/") or own.startswith(f"{other}/")))
         or other in others

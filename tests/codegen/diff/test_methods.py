@@ -84,7 +84,7 @@ def test_a_renamed_method_without_an_entry_keeps_its_rank_and_facts() -> None:
     wires = ("session/prompt", "session/ask")
     old, new = (stable(request(wire, "Ask", model(cwd=STRING, label=STRING))) for wire in wires)
     (found,) = findings_between(old, new)
-    assert (found.rule, found.on_wire) == ("method-renamed", Severity.BASELINE)
+    assert (found.rule, found.wire_severity) == ("method-renamed", Severity.BASELINE)
 
 
 def test_empty_results_of_two_methods_are_not_one_renamed_definition() -> None:
