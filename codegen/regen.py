@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from codegen.data.facts_file import Table
+from codegen.data.facts_file import Tables
 from codegen.data.renames import RENAMES_TOML, check_not_due, keep_old_names, package_version, read_renames
 from codegen.data.resolve import attach_facts
-from codegen.data.unused_facts import check_all_used
+from codegen.data.check_facts import check_all_used
 from codegen.data.updates import attach_updates
 from codegen.emit.formatting import format_files
 from codegen.emit.modules import emit_package, emit_profile
@@ -27,13 +27,13 @@ from codegen.read.vocabulary import check_vocabulary, prepare
 PACKAGE = "acp_bindings"
 
 
-def read_schema(raw: dict[str, Any], facts: str | None, table: Table | None = None, *, checked: bool = True) -> Schema:
+def read_schema(raw: dict[str, Any], own_tables: str | None, tables: Tables | None = None, *, checked: bool = True) -> Schema:
     """Return the intermediate representation of a JSON schema.
 
     Args:
         raw: the schema.
-        facts: the name of its own tables in `methods.toml`, such as `v1_unstable`; None adds no facts.
-        table: the content of `methods.toml`; by default it is read from the file.
+        own_tables: the name of its own tables in `methods.toml`, such as `v1_unstable`; None adds no facts.
+        tables: the content of `methods.toml`; by default it is read from the file.
         checked: whether the schema must have every capability that `methods.toml` names.
     """
     raw = prepare(raw)
@@ -42,12 +42,13 @@ def read_schema(raw: dict[str, Any], facts: str | None, table: Table | None = No
     fill_defaults(schema)
     schema.methods = read_methods(raw, read_messages(raw))
     schema.envelopes = find_envelopes(schema)
-    return add_facts(schema, facts, table, checked=checked) if facts else schema
+    return add_facts(schema, own_tables, tables, checked=checked) if own_tables else schema
 
 
-def add_facts(schema: Schema, facts: str, table: Table | None = None, *, checked: bool = True) -> Schema:
+def add_facts(schema: Schema, own_tables: str, tables: Tables | None = None, *, checked: bool = True) -> Schema:
     """Return a schema with the facts of `methods.toml`. For the arguments, see `read_schema`."""
-    return attach_updates(attach_facts(schema, facts, table, checked=checked), facts, table)
+    schema = attach_facts(schema, own_tables, tables, checked=checked)
+    return attach_updates(schema, own_tables, tables)
 
 
 def render(schema_folder: Path, *, pinned: bool, version: str = "") -> dict[str, str]:
@@ -61,7 +62,7 @@ def render(schema_folder: Path, *, pinned: bool, version: str = "") -> dict[str,
     schemas: list[tuple[Profile, Schema]] = []
     for source in load(schema_folder, pinned=pinned):
         with name_in_errors(source.profile):
-            schemas.append((source.profile, read_schema(source.schema, source.profile.facts)))
+            schemas.append((source.profile, read_schema(source.schema, source.profile.own_tables)))
     if pinned:
         check_all_used(schemas, listed=True, before={})
     return render_schemas(schemas, version)

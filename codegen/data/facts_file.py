@@ -13,7 +13,7 @@ from pydantic import AfterValidator, Field, with_config
 from typing_extensions import TypedDict
 
 from codegen.errors import FileError
-from codegen.pinned.profiles import TABLES
+from codegen.pinned.profiles import PROFILES, find_version_tables
 from codegen.toml import SEE_TOP_OF_FILE, Text, parse_toml, read_file, validate
 
 FILE = "codegen/methods.toml"
@@ -21,7 +21,7 @@ METHODS_TOML = Path(__file__).parents[1] / "methods.toml"
 # The entries of a method, the most specific one first, after the name of the table.
 Entries: TypeAlias = list[tuple[str, dict[str, Any]]]
 # The whole file: entries by version, side and method.
-Table: TypeAlias = dict[str, dict[str, dict[str, Any]]]
+Tables: TypeAlias = dict[str, dict[str, dict[str, Any]]]
 # The table with what all methods of a version share.
 SHARED = "properties"
 # The table with required lists that a peer may leave out.
@@ -34,8 +34,8 @@ PLACES = "places"
 UPDATES = "updates"
 # Who says a message.
 Role: TypeAlias = Literal["user", "agent", "thought"]
-# Suffixes of tables that take precedence over those of a version: for its unstable profile, and for schemas that the
-# next upgrade brings.
+# Suffixes of tables that take precedence over a version's own: for its unstable profile, and for the schemas of the next
+# upgrade.
 UNSTABLE = "_unstable"
 NEXT = "_next"
 
@@ -175,7 +175,7 @@ _SideWithCapability: TypeAlias = dict[str, Annotated[EntryWithCapability, AfterV
 
 
 @with_config(extra="forbid")
-class _Tables(TypedDict, total=False):
+class _VersionTables(TypedDict, total=False):
     """The tables of a version, or those that take precedence over them."""
 
     properties: Properties
@@ -190,83 +190,80 @@ class _Tables(TypedDict, total=False):
     proxy: _Side
 
 
-def table_names(facts: str) -> tuple[str, ...]:
-    """Return the names of a profile's tables, in order of precedence. `facts` is the first, such as `v1_unstable`."""
-    version = facts.removesuffix(UNSTABLE)
-    return (*([facts] if facts != version else []), version + NEXT, version)
+def find_table_names(own_tables: str) -> tuple[str, ...]:
+    """Return the names of all tables of a profile, in order of precedence. `own_tables` is the first."""
+    version = own_tables.removesuffix(UNSTABLE)
+    return (*([own_tables] if own_tables != version else []), version + NEXT, version)
 
 
-def next_step_for_entry(facts: str, side: str) -> str:
+def next_step_for_entry(own_tables: str, side: str) -> str:
     """Return the next step after a mistake in an entry. `side` is the name of the table in the version."""
-    return f"Correct the entry, or add one that fits to [{table_names(facts)[0]}.{side}]."
+    return f"Correct the entry, or add one that fits to [{find_table_names(own_tables)[0]}.{side}]."
 
 
 @lru_cache(maxsize=4)
-def parse_facts(content: bytes, name: str) -> Table:
+def parse_facts(content: bytes, name: str) -> Tables:
     """Parse the file. `name` is the file's name in the error message.
 
     Raises:
         FileError: it is invalid.
     """
-    table = parse_toml(content, name)
-    pattern = f"^({'|'.join(TABLES)})({UNSTABLE}|{NEXT})?$"
-    validate(dict[Annotated[str, Field(pattern=pattern)], _Tables], table, name)
-    return table
+    tables = parse_toml(content, name)
+    versions = dict.fromkeys(map(find_version_tables, PROFILES))
+    pattern = f"^({'|'.join(versions)})({UNSTABLE}|{NEXT})?$"
+    validate(dict[Annotated[str, Field(pattern=pattern)], _VersionTables], tables, name)
+    return tables
 
 
-def _read_facts() -> Table:
-    return parse_facts(read_file(METHODS_TOML, FILE), FILE)
+def _find_tables(own_tables: str, part: str, tables: Tables | None) -> list[tuple[str, dict[str, Any]]]:
+    """Return the tables of a profile whose name ends in `part`, in order of precedence, each after its name."""
+    tables = tables or parse_facts(read_file(METHODS_TOML, FILE), FILE)
+    names = (name for name in find_table_names(own_tables) if part in tables.get(name, {}))
+    return [(f"{name}.{part}", tables[name][part]) for name in names]
 
 
-def find_shared_properties(facts: str, table: Table | None = None) -> dict[str, str]:
+def find_shared_properties(own_tables: str, tables: Tables | None = None) -> dict[str, str]:
     """Return the properties that all methods of a profile share.
 
     Args:
-        facts: the name of the profile's own tables.
-        table: the content of `methods.toml`; by default it is read from the file.
+        own_tables: the name of the profile's own tables.
+        tables: the content of `methods.toml`; by default it is read from the file.
     """
-    table = table or _read_facts()
-    for name in table_names(facts):
-        if properties := table.get(name, {}).get(SHARED):
-            return properties
-    raise FileError("", f"{FILE} [{table_names(facts)[-1]}.{SHARED}]: The table is missing. Add it. {SEE_TOP_OF_FILE}")
+    for _, properties in _find_tables(own_tables, SHARED, tables):
+        return properties
+    place = f"{FILE} [{find_table_names(own_tables)[-1]}.{SHARED}]"
+    raise FileError("", f"{place}: The table is missing. Add it. {SEE_TOP_OF_FILE}")
 
 
-def find_newer(facts: str, table: Table | None = None) -> dict[str, Any]:
+def find_newer(own_tables: str, tables: Tables | None = None) -> dict[str, Any]:
     """Return how an agent of a profile reads the opening request for a newer version."""
-    table = table or _read_facts()
-    tables = [table.get(name, {}).get(NEWER, {}) for name in table_names(facts)]
-    return next(filter(None, tables), dict[str, Any]())
+    return next((newer for _, newer in _find_tables(own_tables, NEWER, tables) if newer), {})
 
 
-def find_may_be_missing(facts: str, table: Table | None = None) -> dict[str, str]:
+def find_may_be_missing(own_tables: str, tables: Tables | None = None) -> dict[str, str]:
     """Return the required lists that a peer of a profile may leave out, and where upstream says so."""
-    table = table or _read_facts()
-    tables = [table.get(name, {}).get(MAY_BE_MISSING, {}) for name in table_names(facts)]
-    return {name: source for entries in reversed(tables) for name, source in entries.items()}
+    lowest_first = reversed(_find_tables(own_tables, MAY_BE_MISSING, tables))
+    return {name: source for _, sources in lowest_first for name, source in sources.items()}
 
 
-def find_entries(facts: str, side: str, wire: str, table: Table | None = None) -> Entries:
+def find_entries(own_tables: str, side: str, wire: str, tables: Tables | None = None) -> Entries:
     """Return a method's entries in the tables of a profile, in order of precedence."""
-    table = table or _read_facts()
-    entries = ((name, table.get(name, {}).get(side, {}).get(wire)) for name in table_names(facts))
-    return [(f"{name}.{side}", entry) for name, entry in entries if entry is not None]
+    return [(name, entries[wire]) for name, entries in _find_tables(own_tables, side, tables) if wire in entries]
 
 
-def find_place_entries(facts: str, table: Table | None = None) -> dict[str, Entries]:
+def find_place_entries(own_tables: str, tables: Tables | None = None) -> dict[str, Entries]:
     """Return the entries about places in the tables of a profile, by key, in order of precedence."""
-    return _entries_by_key(facts, PLACES, table)
+    return _find_entries_by_key(own_tables, PLACES, tables)
 
 
-def find_update_entries(facts: str, table: Table | None = None) -> dict[str, Entries]:
+def find_update_entries(own_tables: str, tables: Tables | None = None) -> dict[str, Entries]:
     """Return the entries about updates in the tables of a profile, by kind, in order of precedence."""
-    return _entries_by_key(facts, UPDATES, table)
+    return _find_entries_by_key(own_tables, UPDATES, tables)
 
 
-def _entries_by_key(facts: str, part: str, table: Table | None) -> dict[str, Entries]:
-    table = table or _read_facts()
-    entries: dict[str, Entries] = {}
-    for name in table_names(facts):
-        for key, entry in table.get(name, {}).get(part, {}).items():
-            entries.setdefault(key, []).append((f"{name}.{part}", entry))
-    return entries
+def _find_entries_by_key(own_tables: str, part: str, tables: Tables | None) -> dict[str, Entries]:
+    by_key: dict[str, Entries] = {}
+    for name, entries in _find_tables(own_tables, part, tables):
+        for key, entry in entries.items():
+            by_key.setdefault(key, []).append((name, entry))
+    return by_key

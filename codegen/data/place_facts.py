@@ -17,6 +17,7 @@ from codegen.data.facts_file import FILE, PLACES, Entries, next_step_for_entry
 from codegen.data.places import OTHER, Place, Places
 from codegen.errors import SchemaError
 from codegen.ir import Method, PlaceFact, Schema
+from codegen.read.docs import split_sentences
 
 # "Agents MUST only send this update when the Client advertised the `session.notices` Client capability."
 # "Agents MUST only send this update when the Client advertised [`ClientSessionCapabilities::compaction`]."
@@ -75,8 +76,8 @@ class PlaceFacts:
         places: the places in its messages.
         entries: the entries about places in `methods.toml`, by key.
         advertised: the paths of everything that each side can advertise, with their definitions and properties.
-        starts: the property with each side's capabilities, with which the paths of these begin.
-        facts: the name of the profile's own tables in `methods.toml`.
+        starts: the property with each side's capabilities, the first step of their paths.
+        own_tables: the name of the profile's own tables in `methods.toml`.
     """
 
     def __init__(
@@ -85,13 +86,13 @@ class PlaceFacts:
         entries: dict[str, Entries],
         advertised: dict[str, dict[str, str]],
         starts: dict[str, str],
-        facts: str,
+        own_tables: str,
     ) -> None:
         self._places = places
         self._entries = entries
         self._advertised = advertised
         self._starts = starts
-        self._own_tables = facts
+        self._own_tables = own_tables
 
     def find(self, message: Message, *, checked: bool = True) -> tuple[PlaceFact, ...]:
         """Return the facts about a message. With `checked`, the schema must have every capability.
@@ -101,7 +102,7 @@ class PlaceFacts:
         """
         facts: dict[tuple[str, ...], tuple[PlaceFact, ...]] = {}
         for place in self._places.find(message.definition):
-            new = tuple(dict.fromkeys(self._at(place, message, checked=checked)))
+            new = tuple(dict.fromkeys(self._find_at(place, message, checked=checked)))
             if facts.setdefault(place.path, new) != new:
                 text = f"The facts about {'.'.join(place.path)} in {message.method.wire} differ between members."
                 raise SchemaError(f"/$defs/{message.definition}", text, next_step=self._next_step)
@@ -111,12 +112,12 @@ class PlaceFacts:
     def _next_step(self) -> str:
         return next_step_for_entry(self._own_tables, PLACES)
 
-    def _at(self, place: Place, message: Message, *, checked: bool) -> Iterator[PlaceFact]:
-        path, sentences = ".".join(place.path), [sentence for text in place.texts for sentence in _split(text)]
+    def _find_at(self, place: Place, message: Message, *, checked: bool) -> Iterator[PlaceFact]:
+        path, sentences = ".".join(place.path), [sentence for text in place.texts for sentence in split_sentences(text)]
         needs = list(self._find_listed(place, message, checked=checked))
         for capability in needs or self._find_stated(sentences, message, checked=checked):
             yield PlaceFact("Needs", path, capability)
-        is_listed = any(entry.get("absolute") for entry in self._entries_of(place))
+        is_listed = any(entry.get("absolute") for entry in self._find_entries(place))
         if is_listed and not place.is_text:
             text = f"{FILE} says that {path} in {message.method.wire} is an absolute path, but it is not a string."
             raise SchemaError(f"/$defs/{message.definition}", text, next_step=self._next_step)
@@ -151,7 +152,7 @@ class PlaceFacts:
 
     def _find_listed(self, place: Place, message: Message, *, checked: bool) -> Iterator[str]:
         """Yield the capabilities that `methods.toml` names for a place."""
-        for entry in self._entries_of(place):
+        for entry in self._find_entries(place):
             path = entry.get("needs")
             if path is None:
                 continue
@@ -164,22 +165,17 @@ class PlaceFacts:
                 )
             yield path
 
-    def _entries_of(self, place: Place) -> Iterator[dict[str, Any]]:
+    def _find_entries(self, place: Place) -> Iterator[dict[str, Any]]:
         for key in place.keys:
             if entries := self._entries.get(key):
-                yield self._choose(entries)
+                yield self._choose_entry(entries)
 
-    def _choose(self, entries: Entries) -> dict[str, Any]:
+    def _choose_entry(self, entries: Entries) -> dict[str, Any]:
         """Return the first entry whose capability the schema has. An empty one is for schemas without the place."""
         known = {"", *(path for paths in self._advertised.values() for path in paths)}
         candidates = [entry for _, entry in entries if entry]
         fitting = (entry for entry in candidates if entry.get("needs", "").removesuffix(f".{OTHER}") in known)
         return next(fitting, candidates[0] if candidates else {})
-
-
-def _split(text: str) -> list[str]:
-    """Return the sentences of a description."""
-    return [" ".join(sentence.split()) for sentence in re.split(r"(?<=[.!?])\s+|\n\s*\n", text)]
 
 
 def _is_absolute(sentence: str) -> bool:

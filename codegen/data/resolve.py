@@ -19,7 +19,7 @@ from codegen.data.facts_file import (
     NEXT,
     UNSTABLE,
     Entries,
-    Table,
+    Tables,
     find_entries,
     find_may_be_missing,
     find_place_entries,
@@ -43,43 +43,47 @@ _NAME_IN_DESCRIPTION = re.compile(r"`([A-Za-z.]+)`")
 _OFFERED = "the other side is known to handle it"
 
 
-def attach_facts(schema: Schema, facts: str, table: Table | None = None, *, checked: bool = True) -> Schema:
+def attach_facts(
+    schema: Schema, own_tables: str, tables: Tables | None = None, *, checked: bool = True
+) -> Schema:
     """Return a schema with the facts of `methods.toml`. With `checked`, the schema must have every capability.
 
     For the other arguments, see `find_shared_properties`.
     """
-    properties = find_shared_properties(facts, table)
-    resolver = Resolver(schema, facts, properties)
+    properties = find_shared_properties(own_tables, tables)
+    resolver = Resolver(schema, own_tables, properties)
     methods = [
-        resolver.resolve(method, find_entries(facts, method.side, method.wire, table), checked=checked)
+        resolver.resolve(method, find_entries(own_tables, method.side, method.wire, tables), checked=checked)
         for method in schema.methods
     ]
-    definitions = _mark_may_be_missing(schema, find_may_be_missing(facts, table))
+    definitions = _mark_may_be_missing(schema, find_may_be_missing(own_tables, tables))
     schema = replace(schema, definitions=definitions, methods=methods, properties=properties)
-    return attach_place_facts(schema, facts, find_place_entries(facts, table), checked=checked)
+    return attach_place_facts(schema, own_tables, find_place_entries(own_tables, tables), checked=checked)
 
 
-def attach_place_facts(schema: Schema, facts: str, entries: dict[str, Entries], *, checked: bool = True) -> Schema:
+def attach_place_facts(
+    schema: Schema, own_tables: str, entries: dict[str, Entries], *, checked: bool = True
+) -> Schema:
     """Return a schema with the facts about places in messages.
 
     Args:
         schema: the schema, with its properties.
-        facts: the name of the profile's own tables in `methods.toml`.
+        own_tables: the name of the profile's own tables in `methods.toml`.
         entries: the entries about places, by key.
         checked: whether the schema must have every capability.
     """
     places = Places(schema)
     starts = {side: schema.properties.get(f"{side}_capabilities", "") for side in ADVERTISED_IN}
     advertised = {side: find_advertised(schema, name) for side, name in ADVERTISED_IN.items()}
-    place_facts = PlaceFacts(places, entries, advertised, starts, facts)
+    place_facts = PlaceFacts(places, entries, advertised, starts, own_tables)
     methods: list[Method] = []
     for method in schema.methods:
-        found = {message.definition: place_facts.find(message, checked=checked) for message in find_messages(method)}
-        params_facts, result_facts = found.get(method.params, ()), found.get(method.result or "", ())
+        facts = {message.definition: place_facts.find(message, checked=checked) for message in find_messages(method)}
+        params_facts, result_facts = facts.get(method.params, ()), facts.get(method.result or "", ())
         methods.append(replace(method, params_facts=params_facts, result_facts=result_facts))
-    present = find_place_keys(schema, places)
-    have = {key: key in present or (False if _is_expected(of_key) else None) for key, of_key in entries.items()}
-    return replace(schema, methods=methods, places=have)
+    keys = find_place_keys(schema, places)
+    has_place = {key: key in keys or (False if _is_expected(of_key) else None) for key, of_key in entries.items()}
+    return replace(schema, methods=methods, places=has_place)
 
 
 def _is_expected(entries: Entries) -> bool:
@@ -119,23 +123,23 @@ class Resolver:
 
     Args:
         schema: the schema, whose methods may have no facts yet.
-        facts: the name of the profile's own tables in `methods.toml`.
+        own_tables: the name of the profile's own tables in `methods.toml`.
         properties: the properties that all its methods share, as in `methods.toml`.
     """
 
-    def __init__(self, schema: Schema, facts: str, properties: dict[str, str]) -> None:
+    def __init__(self, schema: Schema, own_tables: str, properties: dict[str, str]) -> None:
         self._schema = schema
-        self._own_tables = facts
+        self._own_tables = own_tables
         self._properties = properties
         self._places = Places(schema)
         self._notifications = {method.wire: method.params for method in schema.methods if method.result is None}
-        # Names that both a request and a notification have. They share an entry, and each takes the facts that fit it.
+        # Wire names of both a request and a notification, which share an entry. Each takes the facts that fit it.
         self._both = self._notifications.keys() & {
             method.wire for method in schema.methods if method.result is not None
         }
 
     def resolve(self, method: Method, entries: Entries, *, checked: bool = True) -> Method:
-        """Return a method with the facts of an entry: the first one of which this schema lacks the fewest names.
+        """Return a method with the facts of one of its entries, the first with the fewest names that this schema lacks.
 
         Without entries, the method gets the proposed one. With `checked`, the schema must have every capability.
         """
@@ -149,7 +153,7 @@ class Resolver:
             capability=capability,
             baseline=entry.get("baseline", False),
             offered=entry.get("offered", ""),
-            facts=tuple(self._facts(method, entry)),
+            facts=tuple(self._find_facts(method, entry)),
             entry=entry,
             table=table,
             missing=self.find_missing(method, entry),
@@ -201,10 +205,10 @@ class Resolver:
             "cancels": {} if method.result else params,
         }
 
-    def _facts(self, method: Method, entry: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    def _find_facts(self, method: Method, entry: dict[str, Any]) -> Iterator[tuple[str, Any]]:
         """Yield the facts whose properties this schema has, as keywords of `Request` or `Notification`."""
         place, result = f"{FILE} {method.wire!r}", method.result or ""
-        facts = self._facts_of_kind(method, entry)
+        facts = self._drop_other_kind(method, entry)
         result_fields = fields_by_wire(self._schema, result)
         yield from ((key, facts[key]) for key in ("opens", "gone", "interactive") if key in facts)
         required = [wire for wire, field in result_fields.items() if field.required]
@@ -221,10 +225,10 @@ class Resolver:
         if "accepted" in facts and all(
             exists for key, _, exists in self._find_names(method, entry) if key == "accepted"
         ):
-            yield "accepted", self._accepted(facts["accepted"], place, result)
+            yield "accepted", self._resolve_accepted(facts["accepted"], place, result)
 
-    def _facts_of_kind(self, method: Method, entry: dict[str, Any]) -> dict[str, Any]:
-        """Return an entry without the facts of the other kind, which a request and a notification may share."""
+    def _drop_other_kind(self, method: Method, entry: dict[str, Any]) -> dict[str, Any]:
+        """Return an entry without the facts of the other kind. A request and a notification may share an entry."""
         other_kind, of_other_kind = ("notification", _OF_NOTIFICATIONS) if method.result else ("request", _OF_REQUESTS)
         unfit = sorted(entry.keys() & of_other_kind)
         if unfit and method.wire not in self._both:
@@ -234,7 +238,7 @@ class Resolver:
             )
         return {key: value for key, value in entry.items() if key not in of_other_kind}
 
-    def _accepted(self, fact: dict[str, Any], place: str, result: str) -> tuple[Any, ...]:
+    def _resolve_accepted(self, fact: dict[str, Any], place: str, result: str) -> tuple[Any, ...]:
         """Return the fact for the runtime: the notification, its field, the field's tag, that tag's values, the id."""
         wire = fact["parts"][0].partition(".")[0]
         field = fields_by_wire(self._schema, self._notifications[fact["by"]])[wire]

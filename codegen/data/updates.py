@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from codegen.data.facts_file import EFFECTS, Entries, Table, find_update_entries
+from codegen.data.facts_file import EFFECTS, Entries, Tables, find_update_entries
 from codegen.data.resolve import fields_by_wire
 from codegen.ir import Effect, Field, Schema, Union
 from codegen.names import pascal
@@ -20,9 +20,9 @@ METHOD, PROPERTY = "session/update", "update"
 WHOLE = "*"
 
 
-def attach_updates(schema: Schema, facts: str, table: Table | None = None) -> Schema:
+def attach_updates(schema: Schema, own_tables: str, tables: Tables | None = None) -> Schema:
     """Return a schema with what its kinds of updates do. For the arguments, see `find_shared_properties`."""
-    entries = find_update_entries(facts, table)
+    entries = find_update_entries(own_tables, tables)
     kinds = find_kinds(schema)
     resolver = _Resolver(schema, kinds, entries)
     effects = {kind: resolver.resolve(kind) for kind in kinds if kind in entries}
@@ -81,7 +81,7 @@ class _Resolver:
         return kept_as
 
     def resolve(self, kind: str) -> Effect:
-        """Return what a kind does, by the entry of which this schema lacks the fewest names."""
+        """Return what a kind does, by its first entry with the fewest names that this schema lacks."""
         table, entry = min(self._entries[kind], key=lambda candidate: len(self._find_missing(kind, candidate[1])))
         missing = self._find_missing(kind, entry)
         arguments = () if missing or not entry else tuple(self._arguments(kind, entry))

@@ -19,7 +19,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, StringConstraints
 
-from codegen.data.facts_file import FILE as METHODS, Table, parse_facts
+from codegen.data.facts_file import FILE as METHODS, Tables, parse_facts
 from codegen.data.renames import FILE as RENAMES, RENAMES_TOML, Rename, keep_old_names, parse_renames, read_renames
 from codegen.diff.git import extract
 from codegen.errors import FileError, SchemaError, SourceError
@@ -123,17 +123,17 @@ def _read_folder(folder: Path, label: str, checkout: Path | None = None) -> Side
         if not find_files(folder):
             raise SourceError(f"{label} has no schema. Give a git ref, or a folder that contains {PLACES[0]}.")
         renames, notes = read_renames(RENAMES_TOML), list[str]()
-        table: Table | None = None
+        tables: Tables | None = None
         if checkout:
             renames = parse_renames(_content(checkout / RENAMES))
-            table, notes = _read_methods(checkout, label)
+            tables, notes = _read_methods(checkout, label)
         profiles: dict[str, Snapshot] = {}
         unreadable: dict[str, str] = {}
         sources = load(folder, pinned=False)
         for source in sources:
             name = source.profile.name
             try:
-                profiles[name] = Snapshot(source.profile.file, source.schema, _read_schema(source, renames, table))
+                profiles[name] = Snapshot(source.profile.file, source.schema, _read_schema(source, renames, tables))
             except SchemaError as error:
                 if len(sources) == 1:
                     raise
@@ -153,7 +153,7 @@ def _read_folder(folder: Path, label: str, checkout: Path | None = None) -> Side
     )
 
 
-def _read_methods(checkout: Path, label: str) -> tuple[Table | None, list[str]]:
+def _read_methods(checkout: Path, label: str) -> tuple[Tables | None, list[str]]:
     """Return the `methods.toml` of a checkout; None, with a note, if it is missing or has another format."""
     try:
         return parse_facts(read_file(checkout / METHODS, METHODS), METHODS), []
@@ -161,10 +161,10 @@ def _read_methods(checkout: Path, label: str) -> tuple[Table | None, list[str]]:
         return None, [f"{METHODS} of {label} is missing or can't be read, so the current one is used."]
 
 
-def _read_schema(source: Pinned, renames: tuple[Rename, ...], table: Table | None) -> Schema:
+def _read_schema(source: Pinned, renames: tuple[Rename, ...], tables: Tables | None) -> Schema:
     profile = source.profile
     with name_in_errors(profile):
-        schema = read_schema(source.schema, profile.facts, table, checked=False)
+        schema = read_schema(source.schema, profile.own_tables, tables, checked=False)
         return keep_old_names(schema, profile.name, renames)
 
 

@@ -41,7 +41,7 @@ def emit_package(profiles: list[Profile]) -> dict[str, str]:
 
 def emit_profile(profile: Profile, schema: Schema) -> dict[str, str]:
     """Return the files of a profile, by path in its package. They aren't formatted."""
-    properties = find_shared_properties(profile.facts)
+    properties = find_shared_properties(profile.own_tables)
     context: dict[str, Any] = {
         "header": f"# {GENERATED}",
         "profile": profile,
@@ -50,7 +50,7 @@ def emit_profile(profile: Profile, schema: Schema) -> dict[str, str]:
         "imported": sorted(schema.definitions.keys() - schema.envelopes),  # ruff removes what isn't used
         "stubs": StubDocs(schema),
         "properties": properties,
-        "newer": find_newer(profile.facts),
+        "newer": find_newer(profile.own_tables),
         "attributes": {key: attribute_name(properties[key]) for key in ("session", "version")},
         "old_definitions": {old_name.old: (old_name.new, old_name.until) for old_name in schema.old_names},
     }

@@ -28,9 +28,6 @@ _TITLES = {
     "v2_draft_unstable": "the draft of ACP version 2 with its unstable methods",
 }
 
-# The versions that have tables in `methods.toml`.
-TABLES = tuple(dict.fromkeys(name[:2] for name in PLACES_OF))
-
 
 @dataclass(frozen=True)
 class Profile:
@@ -59,23 +56,28 @@ class Profile:
         return int(self.name[1])
 
     @property
-    def table(self) -> str:
+    def version_tables(self) -> str:
         """The name of its version's tables in `methods.toml`, such as `v1`."""
-        return f"v{self.protocol_version}"
+        return find_version_tables(self.name)
 
     @property
     def is_unstable(self) -> bool:
         return self.name.endswith("_unstable")
 
     @property
-    def facts(self) -> str:
-        """The name of its own tables there, such as `v1_unstable`, which take precedence over those of its version."""
-        return facts_name(self.name)
+    def own_tables(self) -> str:
+        """The name of its own tables there, such as `v1_unstable`, which take precedence over its version's."""
+        return find_own_tables(self.name)
 
 
-def facts_name(profile: str) -> str:
-    """Return the name of a profile's own tables in `methods.toml`."""
-    return f"{profile[:2]}_unstable" if profile.endswith("_unstable") else profile[:2]
+def find_version_tables(profile: str) -> str:
+    """Return the name of the tables in `methods.toml` for all profiles of a profile's version: `v2` for `v2_draft`."""
+    return profile.partition("_")[0]
+
+
+def find_own_tables(profile: str) -> str:
+    """Return the name of a profile's own tables in `methods.toml`: `v2_unstable` for `v2_draft_unstable`."""
+    return find_version_tables(profile) + ("_unstable" if profile.endswith("_unstable") else "")
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from codegen.escaping import code
@@ -32,6 +33,11 @@ def take_title_and_description(node: Node) -> str:
 
 def add_member_docs(doc: str, schema: Any) -> str:
     return "\n".join([doc, *list_member_docs(schema)]).strip()
+
+
+def split_sentences(doc: str) -> list[str]:
+    """Return the sentences of a description, each on one line."""
+    return [" ".join(sentence.split()) for sentence in re.split(r"(?<=[.!?])\s+|\n\s*\n", doc.strip())]
 
 
 def _label(member: Any) -> str:

@@ -81,7 +81,7 @@ def _upgrade(source: str, report_folder: Path | None, temporary: Path) -> str:
 
 def _changes(schemas: Schemas) -> Changes:
     """Compare the schemas with the last commit, check its user code, and make the new texts of other files."""
-    table = parse_facts(schemas.methods.encode("utf-8"), METHODS)
+    tables = parse_facts(schemas.methods.encode("utf-8"), METHODS)
     base = read_side(COMMIT, REPOSITORY)
     head = schemas.to_side()
     report = compare(replace(base, label=git.branch(REPOSITORY)), head)
@@ -100,7 +100,7 @@ def _changes(schemas: Schemas) -> Changes:
     notes = [f"{note}: {', '.join(names)}." for note, names in names_by_note.items() if names]
     report = replace(report, notes=(*schemas.notes, *notes, *report.notes))
     left = {
-        _UNUSED: data_files.find_unused_entries(head, table),
+        _UNUSED: data_files.find_unused_entries(head, tables),
         _CONFIRM: unconfirmed,
         _CAPABILITIES: data_files.find_unused_capabilities(base, head),
         _ADD_EXCEPTION: codes,

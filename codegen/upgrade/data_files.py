@@ -17,7 +17,7 @@ from codegen.data.facts_file import (
     FILE as METHODS,
     UPDATES,
     Entries,
-    Table,
+    Tables,
     find_entries,
     find_place_entries,
     find_update_entries,
@@ -28,9 +28,9 @@ from codegen.data.resolve import ADVERTISED_IN, find_capability_paths
 from codegen.diff.compare.methods import find_renamed_methods
 from codegen.diff.sources import Side, Snapshot
 from codegen.errors import SchemaError
-from codegen.ir import Alias, Effect, Method, Schema
+from codegen.ir import Alias, Method, Schema
 from codegen.nodes import is_object
-from codegen.pinned.profiles import facts_name
+from codegen.pinned.profiles import find_own_tables, find_version_tables
 
 _ERROR_CODES = "ErrorCode"
 _MARK = " # to be confirmed"
@@ -45,14 +45,18 @@ def add_proposed_entries(text: str, head: Side) -> str:
     proposed: dict[tuple[str, str, str], dict[str, Any]] = {}
     for profile, snapshot in head.profiles.items():
         for method in snapshot.schema.methods:
-            key = profile[:2], method.side, method.wire
+            key = find_version_tables(profile), method.side, method.wire
             if not method.table and proposed.setdefault(key, method.entry) != method.entry:
                 message = f"{METHODS} has no entry for {method.wire}, and another profile proposes a different one."
                 pointer = f"/$defs/{method.params}/x-method"
-                raise SchemaError(pointer, message, snapshot.file, f"Add an entry to [{profile[:2]}.{method.side}].")
+                raise SchemaError(pointer, message, snapshot.file, f"Add an entry to [{key[0]}.{method.side}].")
     for (version, side, wire), entry in proposed.items():
         text = _add_entry(text, f"[{version}.{side}]", wire, entry)
-    kinds = {(name[:2], kind): None for name, side in head.profiles.items() for kind in side.schema.unlisted_kinds}
+    kinds = dict.fromkeys(
+        (find_version_tables(profile), kind)
+        for profile, snapshot in head.profiles.items()
+        for kind in snapshot.schema.unlisted_kinds
+    )
     for version, kind in kinds:
         text = _add_entry(text, f"[{version}.{UPDATES}]", kind, {})
     return text
@@ -60,16 +64,21 @@ def add_proposed_entries(text: str, head: Side) -> str:
 
 def add_renamed_entries(text: str, base: dict[str, Snapshot], head: dict[str, Snapshot]) -> str:
     """Return the text of `methods.toml` with copies of the entries of methods that were renamed."""
-    table = parse_facts(text.encode("utf-8"), METHODS)
-    kept = {(profile[:2], method.wire) for profile, snapshot in head.items() for method in snapshot.schema.methods}
+    tables = parse_facts(text.encode("utf-8"), METHODS)
+    kept = {
+        (find_version_tables(profile), method.wire)
+        for profile, snapshot in head.items()
+        for method in snapshot.schema.methods
+    }
     copies: dict[tuple[str, str], dict[str, Any]] = {}
     for profile in base.keys() & head.keys():
-        entries = partial(_entries, table, facts_name(profile))
+        version = find_version_tables(profile)
+        entries = partial(_find_entries, tables, find_own_tables(profile))
         if not all(map(entries, head[profile].schema.methods)):
             for old, new in find_renamed_methods(base[profile], head[profile]):
                 copies |= {(name, new.wire): entry for name, entry in entries(old) if not entries(new)}
-                if (profile[:2], old.wire) not in kept:
-                    text = _rename_canceller(text, profile[:2], old.wire, new.wire)
+                if (version, old.wire) not in kept:
+                    text = _rename_canceller(text, version, old.wire, new.wire)
     for (name, wire), entry in sorted(copies.items(), key=str):
         text = _add_entry(text, f"[{name}]", wire, entry)
     return text
@@ -84,8 +93,8 @@ def _rename_canceller(text: str, version: str, old: str, new: str) -> str:
     )
 
 
-def _entries(table: Table, facts: str, method: Method) -> Entries:
-    return find_entries(facts, method.side, method.wire, table)
+def _find_entries(tables: Tables, own_tables: str, method: Method) -> Entries:
+    return find_entries(own_tables, method.side, method.wire, tables)
 
 
 def _add_entry(text: str, table: str, wire: str, entry: dict[str, Any]) -> str:
@@ -120,39 +129,32 @@ def find_unconfirmed(text: str) -> list[str]:
     return entries
 
 
-def find_unused_entries(head: Side, table: Table) -> list[str]:
-    """Return a line for each entry without effect: of `renames.toml`, methods of the head, places and updates."""
-    methods = [(name, method) for name, snapshot in head.profiles.items() for method in snapshot.schema.methods]
-    used = {(method.table, method.wire) for _, method in methods}
-    facts = {
-        (entry[0], method.wire): None for name, method in methods for entry in _entries(table, facts_name(name), method)
-    }
-    lines = [f"{METHODS}, [{name}] {json.dumps(wire)}" for name, wire in facts if (name, wire) not in used]
-    places = {
-        (name, key)
-        for profile in head.profiles
-        for key, entries in find_place_entries(facts_name(profile), table).items()
-        for name, _ in entries
-        if not any(other.schema.places.get(key) for other in _same_version(head, profile))
-    }
-    updates = {
-        (name, kind)
-        for profile in head.profiles
-        for kind, entries in find_update_entries(facts_name(profile), table).items()
-        for name, _ in entries
-        if not any(name == effects[kind].table for effects in _effects(head, profile) if kind in effects)
-    }
-    lines += [f"{METHODS}, [{name}] {json.dumps(key)}" for name, key in sorted(places | updates)]
-    schemas = {name: snapshot.schema for name, snapshot in head.profiles.items()}
-    return lines + [f"{RENAMES}, {line}" for line in unused_renames(schemas, read_renames(RENAMES_TOML))]
+def find_unused_entries(head: Side, tables: Tables) -> list[str]:
+    """Return a line for each entry without effect: about methods of the head, places, updates and old names."""
+    used = {(method.table, method.wire) for snapshot in head.profiles.values() for method in snapshot.schema.methods}
+    of_methods: dict[tuple[str, str], None] = {}
+    of_others: set[tuple[str, str]] = set()
+    for profile, snapshot in head.profiles.items():
+        own_tables, schemas = find_own_tables(profile), _find_same_version(head, profile)
+        for method in snapshot.schema.methods:
+            of_methods |= {(table, method.wire): None for table, _ in _find_entries(tables, own_tables, method)}
+        for key, entries in find_place_entries(own_tables, tables).items():
+            if not any(schema.places.get(key) for schema in schemas):
+                of_others |= {(table, key) for table, _ in entries}
+        for kind, entries in find_update_entries(own_tables, tables).items():
+            used_tables = {schema.effects[kind].table for schema in schemas if kind in schema.effects}
+            of_others |= {(table, kind) for table, _ in entries if table not in used_tables}
+    unused = [*(entry for entry in of_methods if entry not in used), *sorted(of_others)]
+    schemas_by_profile = {name: snapshot.schema for name, snapshot in head.profiles.items()}
+    return [
+        *(f"{METHODS}, [{table}] {json.dumps(name)}" for table, name in unused),
+        *(f"{RENAMES}, {line}" for line in unused_renames(schemas_by_profile, read_renames(RENAMES_TOML))),
+    ]
 
 
-def _effects(head: Side, profile: str) -> list[dict[str, Effect]]:
-    return [snapshot.schema.effects for snapshot in _same_version(head, profile)]
-
-
-def _same_version(head: Side, profile: str) -> list[Snapshot]:
-    return [snapshot for name, snapshot in head.profiles.items() if name[:2] == profile[:2]]
+def _find_same_version(head: Side, profile: str) -> list[Schema]:
+    version = find_version_tables(profile)
+    return [snapshot.schema for name, snapshot in head.profiles.items() if find_version_tables(name) == version]
 
 
 def find_codes_without_exception(head: Side) -> list[str]:

@@ -6,9 +6,9 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from codegen.data.facts_file import FILE as METHODS, Table, parse_facts
+from codegen.data.facts_file import FILE as METHODS, Tables, parse_facts
 from codegen.data.renames import RENAMES_TOML, keep_old_names, read_renames
-from codegen.data.unused_facts import check_all_used
+from codegen.data.check_facts import check_all_used
 from codegen.diff import git
 from codegen.diff.sources import ACCEPTED, Side, Snapshot
 from codegen.errors import FileError, SchemaError, SourceError
@@ -114,9 +114,9 @@ def fetch_schemas(source: str, repository: Path, temporary: Path) -> Schemas:
         try:
             read = _read(head)
             methods = add_renamed_entries(text, before, _by_name(read))
-            table = parse_facts(methods.encode("utf-8"), METHODS)
-            profiles = {profile: _attach_facts(profile, snapshot, table) for profile, snapshot in read.items()}
-            package = _render(base, before, profiles, table, version)
+            tables = parse_facts(methods.encode("utf-8"), METHODS)
+            profiles = {profile: _attach_facts(profile, snapshot, tables) for profile, snapshot in read.items()}
+            package = _render(base, before, profiles, tables, version)
             break
         except SchemaError as error:
             if error.profile in ("", STABLE, *unreadable):
@@ -155,19 +155,19 @@ def _by_name(snapshots: dict[Profile, Snapshot]) -> dict[str, Snapshot]:
     return {profile.name: snapshot for profile, snapshot in snapshots.items()}
 
 
-def _attach_facts(profile: Profile, snapshot: Snapshot, table: Table) -> Snapshot:
+def _attach_facts(profile: Profile, snapshot: Snapshot, tables: Tables) -> Snapshot:
     with name_in_errors(profile):
-        return replace(snapshot, schema=add_facts(snapshot.schema, profile.facts, table))
+        return replace(snapshot, schema=add_facts(snapshot.schema, profile.own_tables, tables))
 
 
 def _render(
-    base: Path, before: dict[str, Snapshot], profiles: dict[Profile, Snapshot], table: Table, version: str
+    base: Path, before: dict[str, Snapshot], profiles: dict[Profile, Snapshot], tables: Tables, version: str
 ) -> dict[str, str]:
     """Generate the package from the new schemas."""
     old = {name: snapshot.schema for name, snapshot in before.items()}
     schemas = [(profile, snapshot.schema) for profile, snapshot in profiles.items()]
     try:
-        check_all_used(schemas, listed=False, before=old, table=table)
+        check_all_used(schemas, listed=False, before=old, tables=tables)
         return render_schemas(schemas, version)
     except FileError as error:
         with suppress(SchemaError):

@@ -21,7 +21,7 @@ SEEDS, PACKAGES, NEW = count(25, 5000), count(1, 150), count(1, 1000)
 def accepted(case: RandomSchema) -> bool:
     """Return whether the generator reads a schema; otherwise it has to stop with a well-formed message."""
     try:
-        read_schema(case.schema, case.profile.facts)
+        read_schema(case.schema, case.profile.own_tables)
     except SchemaError as error:
         stopped = error
     except Exception as error:
@@ -47,7 +47,7 @@ def test_the_packages_of_accepted_schemas_can_be_imported(tmp_path: Path) -> Non
     changed = (case for case in map(changed_schema, itertools.count(1_000_000)) if accepted(case))
     for number, case in enumerate((*itertools.islice(changed, PACKAGES), *map(new_schema, range(NEW)))):
         try:
-            write_profile(case.profile, read_schema(case.schema, case.profile.facts), tmp_path / str(number))
+            write_profile(case.profile, read_schema(case.schema, case.profile.own_tables), tmp_path / str(number))
             check_package(tmp_path / str(number))
         except Exception as error:
             error.add_note(case.origin)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from itertools import chain
@@ -18,6 +17,7 @@ from codegen.diff.verdict.rules import RULES
 from codegen.diff.verdict.verdicts import BREAKING, SAFE, Severity, Verdicts, breaks
 from codegen.escaping import one_line
 from codegen.ir import Definition, Field, Member, Method, Schema
+from codegen.read.docs import split_sentences
 from codegen.read.vocabulary import DEPRECATED
 from codegen.regen import PACKAGE
 from codegen.types import Type
@@ -221,13 +221,8 @@ def note_deprecation(
     """
     if old.deprecated:
         return "deprecated", ""
-    known = {DEPRECATED, *_split(old.doc)}
-    return "", " ".join(["deprecated:", *(text for text in _split(new.doc) if text not in known)]).removesuffix(":")
-
-
-def _split(text: str) -> list[str]:
-    """Return the sentences of a description."""
-    return [" ".join(sentence.split()) for sentence in re.split(r"(?<=[.!?])\s+|\n\s*\n", text.strip())]
+    known = {DEPRECATED, *split_sentences(old.doc)}
+    return "", " ".join(["deprecated:", *(text for text in split_sentences(new.doc) if text not in known)]).removesuffix(":")
 
 
 def join_same_place(findings: list[Finding]) -> list[Finding]:

@@ -47,7 +47,7 @@ def placed(definitions: dict[str, Any], topics: tuple[Topic, ...] = TOPICS) -> d
 @cache
 def pinned() -> dict[str, Schema]:
     result = load(ROOT / "schema", pinned=True)
-    return {finding.profile.name: read_schema(finding.schema, finding.profile.facts) for finding in result}
+    return {finding.profile.name: read_schema(finding.schema, finding.profile.own_tables) for finding in result}
 
 
 # Where definitions are

@@ -13,7 +13,7 @@ import pytest
 from acp_runtime.updates import AddsTo, Changes, Effect, Removes, Says, Sets
 from codegen.__main__ import ROOT
 from codegen.data.facts_file import METHODS_TOML, parse_facts
-from codegen.data.unused_facts import check_all_used
+from codegen.data.check_facts import check_all_used
 from codegen.errors import SchemaError
 from codegen.pinned.pins import load, sha256
 from codegen.pinned.profiles import PLACES_OF
@@ -86,11 +86,11 @@ def test_what_clients_of_newer_versions_advertise_is_where_these_have_it(names: 
     text = METHODS_TOML.read_text("utf-8").replace('advertised = ["capabilities", "info"]', names)
     table = parse_facts(text.encode(), "methods.toml")
     profiles = [(source.profile, source.schema) for source in load(ROOT / "schema", pinned=True)]
-    schemas = [(profile, read_schema(raw, profile.facts, table)) for profile, raw in profiles]
+    schemas = [(profile, read_schema(raw, profile.own_tables, table)) for profile, raw in profiles]
     with pytest.raises(
         SchemaError, match=r"`advertised` is \[.*'\], but a newer version has \['capabilities', 'info'\]"
     ):
-        check_all_used(schemas, listed=True, before={}, table=table)
+        check_all_used(schemas, listed=True, before={}, tables=table)
 
 
 # Updates

@@ -69,7 +69,7 @@ def write_unformatted(schemas: Path, output: Path) -> None:
     """Write the packages of a folder of schemas, without formatting them, to save time."""
     for pinned in load(schemas, pinned=False):
         with name_in_errors(pinned.profile):
-            write_profile(pinned.profile, read_schema(pinned.schema, pinned.profile.facts), output)
+            write_profile(pinned.profile, read_schema(pinned.schema, pinned.profile.own_tables), output)
 
 
 def write_profile(profile: Profile, schema: Schema, output: Path) -> None:

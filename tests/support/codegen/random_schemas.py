@@ -136,7 +136,7 @@ def new_schema(seed: int) -> RandomSchema:
     while True:
         schema = acp_schema(definitions)
         try:
-            read_schema(schema, profile.facts)
+            read_schema(schema, profile.own_tables)
         except SchemaError as error:
             definitions[error.pointer.split("/")[2]] = model()
         else:

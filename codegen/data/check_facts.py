@@ -19,7 +19,7 @@ from codegen.data.facts_file import (
     PLACES,
     SHARED,
     UPDATES,
-    Table,
+    Tables,
     find_may_be_missing,
     find_newer,
     find_place_entries,
@@ -29,7 +29,7 @@ from codegen.data.facts_file import (
 from codegen.data.place_facts import find_place_keys
 from codegen.data.places import Places
 from codegen.data.resolve import ADVERTISED_IN, CORRECT, Resolver, fields_by_wire
-from codegen.data.update_types import find_mistake
+from codegen.data.check_updates import find_mistake
 from codegen.data.updates import METHOD, PROPERTY, find_kinds
 from codegen.errors import FileError, SchemaError
 from codegen.ir import Method, Schema
@@ -44,7 +44,7 @@ def check_all_used(
     *,
     listed: bool,
     before: Mapping[str, Schema],
-    table: Table | None = None,
+    tables: Tables | None = None,
 ) -> None:
     """Check that the pinned schemas use every name in the file.
 
@@ -52,7 +52,7 @@ def check_all_used(
         schemas: the pinned schemas, with the facts of the file.
         listed: whether the file must list all their methods.
         before: the schemas before an upgrade, by profile.
-        table: the content of the file; by default it is read.
+        tables: the content of the file; by default it is read.
 
     Raises:
         FileError: a schema lacks or has lost a property, a part or a tag that the file names, or the file lacks a
@@ -64,21 +64,21 @@ def check_all_used(
         with name_in_errors(profile):
             _check_kept(profile, schema, before.get(profile.name))
     for profile, schema in schemas:
-        others = [missing for other, missing in missing_in.items() if other.table == profile.table and other != profile]
+        others = [missing for other, missing in missing_in.items() if other.version_tables == profile.version_tables and other != profile]
         with name_in_errors(profile):
             _check_properties(profile, schema)
-            newer = find_newer(profile.facts, table)
+            newer = find_newer(profile.own_tables, tables)
             _check_newer(profile, schema, newer)
-            later = [its.properties for other, its in schemas if other.table > profile.table]
+            later = [its.properties for other, its in schemas if other.version_tables > profile.version_tables]
             _check_advertised(profile, schema.properties, newer, later)
-            _check_may_be_missing(schema, find_may_be_missing(profile.facts, table))
-            same_version = [other for its, other in schemas if its.table == profile.table]
+            _check_may_be_missing(schema, find_may_be_missing(profile.own_tables, tables))
+            same_version = [other for its, other in schemas if its.version_tables == profile.version_tables]
             _check_places(profile, schema, same_version)
-            old = [old for name, old in before.items() if name.startswith(profile.table)]
-            _check_updates(profile, schema, same_version, old, listed=listed, table=table)
+            old = [old for name, old in before.items() if name.startswith(profile.version_tables)]
+            _check_updates(profile, schema, same_version, old, listed=listed, tables=tables)
             for method in schema.methods:
                 if listed and not method.table:
-                    place = f"{FILE} [{profile.table}.{method.side}]"
+                    place = f"{FILE} [{profile.version_tables}.{method.side}]"
                     raise FileError("", f"{place} has no entry for {method.wire!r}. Add one. {SEE_TOP_OF_FILE}")
                 _check_result(schema, method)
                 _check_names(profile, method, missing_in[profile], others)
@@ -94,7 +94,7 @@ def _check_kept(profile: Profile, schema: Schema, before: Schema | None) -> None
     for method in schema.methods:
         old = old_methods.get(method.key)
         if before and old:
-            was_missing = Resolver(before, profile.facts, schema.properties).find_missing(old, method.entry)
+            was_missing = Resolver(before, profile.own_tables, schema.properties).find_missing(old, method.entry)
             for key, name in method.missing:
                 if (key, name) not in was_missing:
                     raise _missing_name_error(profile, method, key, name, f"{profile.file} any more")
@@ -122,7 +122,7 @@ def _check_names(profile: Profile, method: Method, missing: _Missing, others: li
         if profile.is_unstable and is_elsewhere:
             raise _missing_name_error(profile, method, key, name, f"{profile.file}, unlike in another profile")
         if not is_elsewhere:
-            raise _missing_name_error(profile, method, key, name, f"any pinned schema of {profile.table}")
+            raise _missing_name_error(profile, method, key, name, f"any pinned schema of {profile.version_tables}")
 
 
 def _check_places(profile: Profile, schema: Schema, same_version: list[Schema]) -> None:
@@ -135,15 +135,15 @@ def _check_places(profile: Profile, schema: Schema, same_version: list[Schema]) 
         if is_present is not False:
             continue
         if not is_elsewhere and key.partition(".")[0] in schema.definitions:
-            raise _missing_place_error(profile, key, f"any pinned schema of {profile.table}")
+            raise _missing_place_error(profile, key, f"any pinned schema of {profile.version_tables}")
         if is_elsewhere and profile.is_unstable:
             raise _missing_place_error(profile, key, f"{profile.file}, unlike in another profile")
 
 
 def _missing_place_error(profile: Profile, key: str, where: str) -> FileError:
-    table = find_place_entries(profile.facts)[key][0][0]
+    table = find_place_entries(profile.own_tables)[key][0][0]
     sentence = f"There is no such place in the messages of {where}."
-    next_step = f"{next_step_for_entry(profile.facts, PLACES)[:-1]}, and there an empty one for this place."
+    next_step = f"{next_step_for_entry(profile.own_tables, PLACES)[:-1]}, and there an empty one for this place."
     return FileError("", f"{FILE} [{table}] {key!r}: {sentence} {next_step}")
 
 
@@ -154,7 +154,7 @@ def _check_updates(
     old: list[Schema],
     *,
     listed: bool,
-    table: Table | None,
+    tables: Tables | None,
 ) -> None:
     """Check that the file has the kinds of updates of a schema, and no others, and the properties of each.
 
@@ -162,14 +162,14 @@ def _check_updates(
     """
     if listed and schema.unlisted_kinds:
         kind = schema.unlisted_kinds[0]
-        place = f"{FILE} [{profile.table}.{UPDATES}]"
+        place = f"{FILE} [{profile.version_tables}.{UPDATES}]"
         raise FileError("", f"{place} has no entry for the update {kind!r}. Say what it does. {SEE_TOP_OF_FILE}")
-    next_step = next_step_for_entry(profile.facts, UPDATES)
-    entries_by_kind = find_update_entries(profile.facts, table)
+    next_step = next_step_for_entry(profile.own_tables, UPDATES)
+    entries_by_kind = find_update_entries(profile.own_tables, tables)
     has_method = any(method.wire == METHOD for method in schema.methods)
     if entries_by_kind and has_method and not find_kinds(schema):
         sentence = f"{METHOD} has no union of updates in its property {PROPERTY!r} in {profile.file}."
-        raise FileError("", f"{FILE} [{profile.table}.{UPDATES}]: {sentence} Correct codegen/data/updates.py.")
+        raise FileError("", f"{FILE} [{profile.version_tables}.{UPDATES}]: {sentence} Correct codegen/data/updates.py.")
     for kind, effect in schema.effects.items():
         for key, name in effect.missing:
             lacking = "no update has such a thing" if key in EFFECTS and key != "sets" else "there is no such property"
@@ -184,13 +184,13 @@ def _check_updates(
             raise FileError(
                 "",
                 f"{FILE} [{entries[-1][0]}] {kind!r}: There is no such update in {METHOD} of any pinned schema of "
-                f"{profile.table}. Correct or remove the entry, or move it to [{profile.table}{NEXT}.{UPDATES}].",
+                f"{profile.version_tables}. Correct or remove the entry, or move it to [{profile.version_tables}{NEXT}.{UPDATES}].",
             )
 
 
 def _missing_name_error(profile: Profile, method: Method, key: str, name: str, where: str) -> FileError:
     sentence = f"`{key}` names {name!r}, but the method has no such property in {where}."
-    next_step = next_step_for_entry(profile.facts, method.side)
+    next_step = next_step_for_entry(profile.own_tables, method.side)
     return FileError("", f"{FILE} [{method.table}] {method.wire!r}: {sentence} {next_step}")
 
 
@@ -219,8 +219,8 @@ def _check_properties(profile: Profile, schema: Schema) -> None:
         if properties and not any_or_all(wire in message for message in properties):
             raise FileError(
                 "",
-                f"{FILE} [{profile.table}.{SHARED}]: `{key}` is {wire!r}, but in {profile.file}, the messages that "
-                f"should have this property don't have it. {next_step_for_entry(profile.facts, SHARED)}",
+                f"{FILE} [{profile.version_tables}.{SHARED}]: `{key}` is {wire!r}, but in {profile.file}, the messages that "
+                f"should have this property don't have it. {next_step_for_entry(profile.own_tables, SHARED)}",
             )
 
 
@@ -230,7 +230,7 @@ def _check_newer(profile: Profile, schema: Schema, newer: Mapping[str, Any]) -> 
     for key, part in (("without", "client_capabilities"), ("unknown_info", "client_info")):
         field = fields.get(schema.properties[part])
         if field and key in newer and not fits(schema, newer[key], field.type, strict=True):
-            place = f"{FILE} [{profile.table}.{NEWER}]: `{key}`"
+            place = f"{FILE} [{profile.version_tables}.{NEWER}]: `{key}`"
             raise FileError("", f"{place} does not fit {schema.properties[part]!r} in {profile.file}. {CORRECT}")
 
 
@@ -243,7 +243,7 @@ def _check_advertised(
     for properties in later:
         expected = [properties[key] for key in keys]
         if names != expected:
-            place = f"{FILE} [{profile.table}.{NEWER}]: `advertised`"
+            place = f"{FILE} [{profile.version_tables}.{NEWER}]: `advertised`"
             raise FileError("", f"{place} is {names}, but a newer version has {expected}. {CORRECT}")
 
 
