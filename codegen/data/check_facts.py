@@ -33,7 +33,7 @@ from codegen.data.check_updates import find_mistake
 from codegen.data.updates import METHOD, PROPERTY, find_kinds
 from codegen.errors import FileError, SchemaError
 from codegen.ir import Method, Schema
-from codegen.pinned.profiles import Profile, name_in_errors
+from codegen.pinned.profiles import Profile, find_version_tables, name_in_errors
 from codegen.toml import SEE_TOP_OF_FILE
 from codegen.types import Type
 from codegen.values import fits
@@ -59,29 +59,32 @@ def check_all_used(
             method or a kind of update.
     """
     schemas = list(schemas)
-    missing_in = {profile: _find_missing(schema) for profile, schema in schemas}
+    missing_names = {profile: _find_missing(schema) for profile, schema in schemas}
     for profile, schema in schemas:  # first, because an upgrade can keep the old schema of a profile that fails here
         with name_in_errors(profile):
             _check_kept(profile, schema, before.get(profile.name))
     for profile, schema in schemas:
-        others = [missing for other, missing in missing_in.items() if other.version_tables == profile.version_tables and other != profile]
+        version = profile.version_tables
+        same_version = [other_schema for other, other_schema in schemas if other.version_tables == version]
+        missing_elsewhere = [
+            missing for other, missing in missing_names.items() if other.version_tables == version and other != profile
+        ]
         with name_in_errors(profile):
             _check_properties(profile, schema)
             newer = find_newer(profile.own_tables, tables)
             _check_newer(profile, schema, newer)
-            later = [its.properties for other, its in schemas if other.version_tables > profile.version_tables]
+            later = [other_schema.properties for other, other_schema in schemas if other.version_tables > version]
             _check_advertised(profile, schema.properties, newer, later)
             _check_may_be_missing(schema, find_may_be_missing(profile.own_tables, tables))
-            same_version = [other for its, other in schemas if its.version_tables == profile.version_tables]
             _check_places(profile, schema, same_version)
-            old = [old for name, old in before.items() if name.startswith(profile.version_tables)]
+            old = [old for name, old in before.items() if find_version_tables(name) == version]
             _check_updates(profile, schema, same_version, old, listed=listed, tables=tables)
             for method in schema.methods:
                 if listed and not method.table:
-                    place = f"{FILE} [{profile.version_tables}.{method.side}]"
+                    place = f"{FILE} [{version}.{method.side}]"
                     raise FileError("", f"{place} has no entry for {method.wire!r}. Add one. {SEE_TOP_OF_FILE}")
                 _check_result(schema, method)
-                _check_names(profile, method, missing_in[profile], others)
+                _check_names(profile, method, missing_names[profile], missing_elsewhere)
 
 
 def _check_kept(profile: Profile, schema: Schema, before: Schema | None) -> None:
@@ -114,11 +117,13 @@ def _find_missing(schema: Schema) -> _Missing:
     return missing
 
 
-def _check_names(profile: Profile, method: Method, missing: _Missing, others: list[_Missing]) -> None:
+def _check_names(profile: Profile, method: Method, missing: _Missing, missing_elsewhere: list[_Missing]) -> None:
     """Check that a schema has the names in an entry. A stable schema may lack what another one of its version has."""
-    entry_key = method.side, method.wire
-    for key, name in sorted(missing[entry_key]):
-        is_elsewhere = any(entry_key in other and (key, name) not in other[entry_key] for other in others)
+    side_and_wire = method.side, method.wire
+    for key, name in sorted(missing[side_and_wire]):
+        is_elsewhere = any(
+            side_and_wire in other and (key, name) not in other[side_and_wire] for other in missing_elsewhere
+        )
         if profile.is_unstable and is_elsewhere:
             raise _missing_name_error(profile, method, key, name, f"{profile.file}, unlike in another profile")
         if not is_elsewhere:
@@ -156,9 +161,9 @@ def _check_updates(
     listed: bool,
     tables: Tables | None,
 ) -> None:
-    """Check that the file has the kinds of updates of a schema, and no others, and the properties of each.
+    """Check that the file has exactly the kinds of updates of a schema, and that the schema has the names in entries.
 
-    Kinds that an upgrade removes are no mistakes: `find_unused_entries` finds them. `old` are the schemas before it.
+    Kinds that an upgrade removes are not mistakes: `find_unused_entries` finds them. `old` are the schemas before it.
     """
     if listed and schema.unlisted_kinds:
         kind = schema.unlisted_kinds[0]
@@ -181,10 +186,11 @@ def _check_updates(
     known = {kind for other in (*same_version, *old) for kind in find_kinds(other)}
     for kind, entries in entries_by_kind.items():
         if known and kind not in known and schema is same_version[-1] and NEXT not in entries[-1][0]:
+            version = profile.version_tables
             raise FileError(
                 "",
                 f"{FILE} [{entries[-1][0]}] {kind!r}: There is no such update in {METHOD} of any pinned schema of "
-                f"{profile.version_tables}. Correct or remove the entry, or move it to [{profile.version_tables}{NEXT}.{UPDATES}].",
+                f"{version}. Correct or remove the entry, or move it to [{version}{NEXT}.{UPDATES}].",
             )
 
 
@@ -219,8 +225,8 @@ def _check_properties(profile: Profile, schema: Schema) -> None:
         if properties and not any_or_all(wire in message for message in properties):
             raise FileError(
                 "",
-                f"{FILE} [{profile.version_tables}.{SHARED}]: `{key}` is {wire!r}, but in {profile.file}, the messages that "
-                f"should have this property don't have it. {next_step_for_entry(profile.own_tables, SHARED)}",
+                f"{FILE} [{profile.version_tables}.{SHARED}]: `{key}` is {wire!r}, but in {profile.file}, the messages "
+                f"that should have this property don't have it. {next_step_for_entry(profile.own_tables, SHARED)}",
             )
 
 

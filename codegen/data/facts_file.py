@@ -34,8 +34,7 @@ PLACES = "places"
 UPDATES = "updates"
 # Who says a message.
 Role: TypeAlias = Literal["user", "agent", "thought"]
-# Suffixes of tables that take precedence over a version's own: for its unstable profile, and for the schemas of the next
-# upgrade.
+# Suffixes of tables that take precedence over a version's own: for its unstable profile, and for the next upgrade.
 UNSTABLE = "_unstable"
 NEXT = "_next"
 

@@ -222,7 +222,8 @@ def note_deprecation(
     if old.deprecated:
         return "deprecated", ""
     known = {DEPRECATED, *split_sentences(old.doc)}
-    return "", " ".join(["deprecated:", *(text for text in split_sentences(new.doc) if text not in known)]).removesuffix(":")
+    added = [sentence for sentence in split_sentences(new.doc) if sentence not in known]
+    return "", " ".join(["deprecated:", *added]) if added else "deprecated"
 
 
 def join_same_place(findings: list[Finding]) -> list[Finding]:
