@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from codegen.data.check_facts import check_all_used
 from codegen.data.facts_file import Tables
 from codegen.data.renames import RENAMES_TOML, check_not_due, keep_old_names, package_version, read_renames
 from codegen.data.resolve import attach_facts
-from codegen.data.check_facts import check_all_used
 from codegen.data.updates import attach_updates
 from codegen.emit.formatting import format_files
 from codegen.emit.modules import emit_package, emit_profile
@@ -27,7 +27,9 @@ from codegen.read.vocabulary import check_vocabulary, prepare
 PACKAGE = "acp_bindings"
 
 
-def read_schema(raw: dict[str, Any], own_tables: str | None, tables: Tables | None = None, *, checked: bool = True) -> Schema:
+def read_schema(
+    raw: dict[str, Any], own_tables: str | None, tables: Tables | None = None, *, checked: bool = True
+) -> Schema:
     """Return the intermediate representation of a JSON schema.
 
     Args:

@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias
 
+from codegen.data.check_updates import find_mistake
 from codegen.data.facts_file import (
     EFFECTS,
     FILE,
@@ -29,7 +30,6 @@ from codegen.data.facts_file import (
 from codegen.data.place_facts import find_place_keys
 from codegen.data.places import Places
 from codegen.data.resolve import ADVERTISED_IN, CORRECT, Resolver, fields_by_wire
-from codegen.data.check_updates import find_mistake
 from codegen.data.updates import METHOD, PROPERTY, find_kinds
 from codegen.errors import FileError, SchemaError
 from codegen.ir import Method, Schema

@@ -56,7 +56,9 @@ class Places:
         """Return the places in a message with this definition as its params or result."""
         if name not in self._by_definition:
             root = Place((), self._find_names(name))
-            self._by_definition[name] = list(self._find_in_message(name, root)) if name in self._schema.definitions else []
+            self._by_definition[name] = (
+                list(self._find_in_message(name, root)) if name in self._schema.definitions else []
+            )
         return self._by_definition[name]
 
     def _find_in_message(self, name: str, root: Place) -> Iterator[Place]:
@@ -143,7 +145,9 @@ class Places:
 
     def _find_docs(self, name: str) -> tuple[str, ...]:
         """Return the descriptions of a definition, except those of enums, which are about their values."""
-        definitions = (self._schema.definitions[used] for used in self._find_names(name) if used in self._schema.definitions)
+        definitions = (
+            self._schema.definitions[used] for used in self._find_names(name) if used in self._schema.definitions
+        )
         return tuple(
             definition.doc
             for definition in definitions

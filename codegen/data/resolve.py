@@ -43,9 +43,7 @@ _NAME_IN_DESCRIPTION = re.compile(r"`([A-Za-z.]+)`")
 _OFFERED = "the other side is known to handle it"
 
 
-def attach_facts(
-    schema: Schema, own_tables: str, tables: Tables | None = None, *, checked: bool = True
-) -> Schema:
+def attach_facts(schema: Schema, own_tables: str, tables: Tables | None = None, *, checked: bool = True) -> Schema:
     """Return a schema with the facts of `methods.toml`. With `checked`, the schema must have every capability.
 
     For the other arguments, see `find_shared_properties`.
@@ -61,9 +59,7 @@ def attach_facts(
     return attach_place_facts(schema, own_tables, find_place_entries(own_tables, tables), checked=checked)
 
 
-def attach_place_facts(
-    schema: Schema, own_tables: str, entries: dict[str, Entries], *, checked: bool = True
-) -> Schema:
+def attach_place_facts(schema: Schema, own_tables: str, entries: dict[str, Entries], *, checked: bool = True) -> Schema:
     """Return a schema with the facts about places in messages.
 
     Args:

@@ -48,7 +48,9 @@ def reference(schema_folder: Path) -> dict[str, str]:
         SchemaError: a schema has something that the generator has no rule for.
     """
     profiles = {
-        pinned.profile: Snapshot(pinned.profile.file, pinned.schema, read_schema(pinned.schema, pinned.profile.own_tables))
+        pinned.profile: Snapshot(
+            pinned.profile.file, pinned.schema, read_schema(pinned.schema, pinned.profile.own_tables)
+        )
         for pinned in load(schema_folder, pinned=True)
     }
     return {f"{name}.md": text for name, text in reference_pages(profiles).items()}

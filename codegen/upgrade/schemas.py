@@ -6,9 +6,9 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from codegen.data.check_facts import check_all_used
 from codegen.data.facts_file import FILE as METHODS, Tables, parse_facts
 from codegen.data.renames import RENAMES_TOML, keep_old_names, read_renames
-from codegen.data.check_facts import check_all_used
 from codegen.diff import git
 from codegen.diff.sources import ACCEPTED, Side, Snapshot
 from codegen.errors import FileError, SchemaError, SourceError

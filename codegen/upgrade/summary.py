@@ -36,7 +36,9 @@ class Changes:
 
 
 def say_nothing_to_do(schemas: Schemas) -> str:
-    return _join_lines([*schemas.notes, f"The schemas of {schemas.source} are the pinned ones. There is nothing to do."])
+    return _join_lines(
+        [*schemas.notes, f"The schemas of {schemas.source} are the pinned ones. There is nothing to do."]
+    )
 
 
 def summarise(schemas: Schemas, changes: Changes | None, lines: list[str]) -> str:

@@ -54,7 +54,10 @@ def _find_messages(side: Snapshot, names: Mapping[str, str]) -> dict[str, tuple[
     """Return the pointer and the comparable form of each message. `names` are the new names of definitions."""
     schema = side.schema
     messages = {
-        message["title"]: (f"/anyOf/{index}", dict(_describe(Node(message, ""), side.raw["$defs"], schema.payloads, names)))
+        message["title"]: (
+            f"/anyOf/{index}",
+            dict(_describe(Node(message, ""), side.raw["$defs"], schema.payloads, names)),
+        )
         for index, message in enumerate(side.raw["anyOf"])
     }
     for name in side.raw["$defs"]:

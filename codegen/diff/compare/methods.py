@@ -58,7 +58,8 @@ def _add_finding(
         symbols=(*_handlers(comparison, present), *symbols),
         flow=combine_flows({method_flow(side, result=in_result or rule in _ABOUT_RESULTS) for side in present}),
         methods=tuple(dict.fromkeys(side.wire for side in present)),
-        find_refused=find_refused or (lambda: (comparison.new_sender.write_call(after), comparison.old_sender.write_call(before))),
+        find_refused=find_refused
+        or (lambda: (comparison.new_sender.write_call(after), comparison.old_sender.write_call(before))),
     )
 
 

@@ -12,8 +12,8 @@ import pytest
 
 from acp_runtime.updates import AddsTo, Changes, Effect, Removes, Says, Sets
 from codegen.__main__ import ROOT
-from codegen.data.facts_file import METHODS_TOML, parse_facts
 from codegen.data.check_facts import check_all_used
+from codegen.data.facts_file import METHODS_TOML, parse_facts
 from codegen.errors import SchemaError
 from codegen.pinned.pins import load, sha256
 from codegen.pinned.profiles import PLACES_OF

@@ -126,7 +126,11 @@ def covers(finding: Finding, following: Places, change: Change) -> bool:
     return any(
         place and (pointer == place or pointer.startswith(f"{place}/"))
         for pointer, others in ((change.old, following.old), (change.new, following.new))
-        for place in (*(place.old_pointer for place in finding.places), *(place.new_pointer for place in finding.places), *others)
+        for place in (
+            *(place.old_pointer for place in finding.places),
+            *(place.new_pointer for place in finding.places),
+            *others,
+        )
     )
 
 
