@@ -24,7 +24,7 @@ def _is_method_name(name: str) -> bool:
     return name.isidentifier() and not keyword.iskeyword(name) and not name.startswith("_")
 
 
-def _named(noun: str, is_valid: Callable[[str], bool]) -> AfterValidator:
+def _make_validator(noun: str, is_valid: Callable[[str], bool]) -> AfterValidator:
     """Return a validator of the names of attributes, classes or methods."""
 
     def check(name: str) -> str:
@@ -35,9 +35,9 @@ def _named(noun: str, is_valid: Callable[[str], bool]) -> AfterValidator:
     return AfterValidator(check)
 
 
-_Attribute: TypeAlias = Annotated[str, _named("an attribute", is_attribute_name)]
-_Class: TypeAlias = Annotated[str, _named("a class", is_class_name)]
-_Method: TypeAlias = Annotated[str, _named("a method", _is_method_name)]
+_Attribute: TypeAlias = Annotated[str, _make_validator("an attribute", is_attribute_name)]
+_Class: TypeAlias = Annotated[str, _make_validator("a class", is_class_name)]
+_Method: TypeAlias = Annotated[str, _make_validator("a method", _is_method_name)]
 
 
 class Aliases(BaseModel, extra="forbid"):
@@ -82,6 +82,6 @@ def _parse(content: bytes) -> Aliases:
     return validate(Aliases, parse_toml(content, FILE), FILE)
 
 
-def write_next_step(table: str, name: str, alias: str) -> str:
+def suggest_entry(table: str, name: str, alias: str) -> str:
     """Return a sentence that says which entry gives something a name."""
     return f"Name it in [{table}] of {FILE}, for example: {json.dumps(name)} = {json.dumps(alias)}."

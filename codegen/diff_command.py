@@ -7,9 +7,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from codegen.diff.render.github import github
-from codegen.diff.render.json import json_text
-from codegen.diff.render.markdown import markdown
+from codegen.diff.render.github import write_github
+from codegen.diff.render.json import write_json
+from codegen.diff.render.markdown import write_markdown
 from codegen.diff.report import compare
 from codegen.diff.sources import ACCEPTED, read_side
 from codegen.diff.user_code.check import check_user_code
@@ -17,7 +17,7 @@ from codegen.diff.verdict.verdicts import Severity
 from codegen.files import write_output
 
 REPOSITORY = Path(__file__).resolve().parent.parent
-_FORMATS = {"markdown": markdown, "json": json_text}
+_FORMATS = {"markdown": write_markdown, "json": write_json}
 _THRESHOLDS = {"wire": Severity.WIRE, "breaking": Severity.PYTHON, "risky": Severity.RISKY, "never": None}
 
 
@@ -39,7 +39,9 @@ def run(options: argparse.Namespace) -> int:
     reconfigure: Any = getattr(sys.stdout, "reconfigure", None)
     if reconfigure:  # the terminal's encoding, or UTF-8 in a file
         reconfigure(encoding=None if sys.stdout.isatty() else "utf-8", errors="backslashreplace")
-    write_output(github(report, head, REPOSITORY) if options.format == "github" else _FORMATS[options.format](report))
+    write_output(
+        write_github(report, head, REPOSITORY) if options.format == "github" else _FORMATS[options.format](report)
+    )
     if report.stale:
         stale = ", ".join(report.stale)
         sentence = f"{ACCEPTED} accepts {stale}, but no finding has this fingerprint. Remove the entry."

@@ -9,7 +9,7 @@ from typing import Any
 
 from codegen.data.check_facts import check_all_used
 from codegen.data.facts_file import Tables
-from codegen.data.renames import RENAMES_TOML, check_not_due, keep_old_names, package_version, read_renames
+from codegen.data.renames import RENAMES_TOML, check_not_due, keep_old_names, read_package_version, read_renames
 from codegen.data.resolve import attach_facts
 from codegen.data.updates import attach_updates
 from codegen.emit.formatting import format_files
@@ -74,7 +74,7 @@ def render_schemas(schemas: list[tuple[Profile, Schema]], version: str = "") -> 
     """Return the files that `render` returns, from schemas with the facts of `methods.toml`."""
     renames = read_renames(RENAMES_TOML)
     if renames:
-        check_not_due(renames, version or package_version())
+        check_not_due(renames, version or read_package_version())
     files = emit_package([profile for profile, _ in schemas])
     for profile, schema in schemas:
         with name_in_errors(profile):

@@ -21,10 +21,21 @@ RANGES = {
 }
 # The names of formats and of scalars in Python.
 FORMATS = {
-    **{"date-time": "DateTime", "regex": "Regex", "uri": "Uri", "base64": "Base64", "double": "Double"},
+    "date-time": "DateTime",
+    "regex": "Regex",
+    "uri": "Uri",
+    "base64": "Base64",
+    "double": "Double",
     **{name: name.capitalize() for name in RANGES},
 }
-_SCALARS = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "any": "Any", "null": "None"}
+_SCALARS = {
+    "string": "str",
+    "integer": "int",
+    "number": "float",
+    "boolean": "bool",
+    "any": "Any",
+    "null": "None",
+}
 _BOUNDED = {"integer": "Integer", "number": "Number"}
 
 
@@ -66,12 +77,12 @@ class Type:
 
     @property
     def annotation(self) -> str:
-        return self._written(markers=True)
+        return self._render(markers=True)
 
     @property
     def hint(self) -> str:
         """The annotation without limits, and without how a member of a union is chosen."""
-        return self._written(markers=False)
+        return self._render(markers=False)
 
     @property
     def is_marked(self) -> bool:
@@ -105,7 +116,7 @@ class Type:
         return self.kind in ("any", "null") or self.refers_to_null or is_in_union
 
     @property
-    def writes_null(self) -> bool:
+    def lists_null(self) -> bool:
         """Whether the type itself lists null, not only a definition that it refers to."""
         return NULL in (self, *(self.parts if self.kind == "union" else ()))
 
@@ -138,8 +149,8 @@ class Type:
     def unlimited(self) -> Type:
         return replace(self, limits=(), parts=tuple(part.unlimited() for part in self.parts))
 
-    def _written(self, *, markers: bool) -> str:
-        parts = [part._written(markers=markers) for part in self.parts]
+    def _render(self, *, markers: bool) -> str:
+        parts = [part._render(markers=markers) for part in self.parts]
         match self.kind:
             case "ref":
                 text = self.name
@@ -155,7 +166,7 @@ class Type:
                 text = FORMATS.get(self.format) or _SCALARS[self.kind]
         if not (markers and self._marker):
             return text
-        null = " | None" if self.writes_null else ""
+        null = " | None" if self.lists_null else ""
         return f"Annotated[{text.removesuffix(null)}, {self._marker}]{null}"
 
     @property

@@ -103,20 +103,20 @@ def _fits_field(schema: Schema, value: Any, field: Field, *, strict: bool = Fals
     return is_tolerated or fits(schema, value, field.type, strict=strict)
 
 
-def without_restated(schema: Schema, value: Any, type_: Type) -> Any:
-    """Return a value without the keys of objects that only restate the defaults of properties."""
+def drop_defaults(schema: Schema, value: Any, type_: Type) -> Any:
+    """Return a value in which no object has a key whose value is the default of its property."""
     definition = schema.definitions.get(type_.non_null.name)
     if not isinstance(definition, Model) or not is_object(value):
         return value
     fields = {field.wire: field for field in schema.fields(definition.name)}
     inner = {
-        key: without_restated(schema, item, fields[key].type) if key in fields else item for key, item in value.items()
+        key: drop_defaults(schema, item, fields[key].type) if key in fields else item for key, item in value.items()
     }
     return {key: item for key, item in inner.items() if not _is_default(schema, fields.get(key), item)}
 
 
 def _is_default(schema: Schema, field: Field | None, value: Any) -> bool:
-    return field is not None and field.has_default and value == without_restated(schema, field.default, field.type)
+    return field is not None and field.has_default and value == drop_defaults(schema, field.default, field.type)
 
 
 def python_source(schema: Schema, value: Any, type_: Type) -> str:
@@ -147,26 +147,27 @@ class Samples:
 
     Args:
         schema: the schema.
-        scalars: further scalars to choose from, such as the limits and constants of the reader's types.
+        scalars: further scalars to choose from, such as the boundary values of the reader's types.
     """
 
     def __init__(self, schema: Schema, scalars: Iterable[Any]) -> None:
         self._schema = schema
         self._scalars = tuple({python_literal(scalar): scalar for scalar in (*_SCALARS, *scalars)}.values())
 
-    def smallest(self, type_: Type) -> Any:
+    def make_smallest(self, type_: Type) -> Any:
         """Return a sample whose objects have only the required properties; an empty object if there is no sample."""
-        return next(iter(self.shallow(type_, -1)), dict[str, Any]())
+        return next(iter(self.make_shallow(type_, -1)), dict[str, Any]())
 
-    def shallow(self, type_: Type, depth: int) -> list[Any]:
+    def make_shallow(self, type_: Type, depth: int) -> list[Any]:
         """Return samples whose objects have only the required properties below a depth."""
+        # Each empty name counts as a definition around the type.
         return self.make(type_, ("",) * (_MAX_DEPTH - depth - 1))
 
     def make(self, type_: Type, inside: tuple[str, ...] = ()) -> list[Any]:
         """Return samples of a type. They don't repeat the definitions that the type is `inside`."""
         match type_.kind:
             case "ref":
-                values = self._of_definition(type_.name, inside)
+                values = self._make_for_definition(type_.name, inside)
             case "union":
                 values = [value for part in type_.parts for value in self.make(part, inside)]
             case "literal":
@@ -180,17 +181,17 @@ class Samples:
                 values = list(self._scalars)
         return [value for value in values if fits(self._schema, value, type_)]
 
-    def _of_definition(self, name: str, inside: tuple[str, ...]) -> list[Any]:
+    def _make_for_definition(self, name: str, inside: tuple[str, ...]) -> list[Any]:
         if name in inside:
             return []
         definition = self._schema.definitions[name]
         if isinstance(definition, Model):
-            return self._of_model(definition, (*inside, name))
+            return self._make_for_model(definition, (*inside, name))
         return self.make(definition.type, (*inside, name))
 
-    def _of_model(self, model: Model, inside: tuple[str, ...]) -> list[Any]:
+    def _make_for_model(self, model: Model, inside: tuple[str, ...]) -> list[Any]:
         fields = [field for field in self._schema.fields(model.name) if field.required or len(inside) < _MAX_DEPTH]
-        samples = {field.wire: self._of_field(field, inside) for field in fields}
+        samples = {field.wire: self._make_for_field(field, inside) for field in fields}
         if not all(samples[field.wire] for field in fields if field.required):
             return []
         smallest = {field.wire: samples[field.wire][0] for field in fields if field.required}
@@ -200,13 +201,13 @@ class Samples:
         variations = ({**smallest, wire: value} for wire, values in samples.items() for value in values)
         return [smallest, complete, *variations]
 
-    def _of_field(self, field: Field, inside: tuple[str, ...]) -> list[Any]:
+    def _make_for_field(self, field: Field, inside: tuple[str, ...]) -> list[Any]:
         values = [field.tag] if field.tag is not None else self.make(field.type, inside)
         return [value for value in values if _fits_field(self._schema, value, field)]
 
 
-def find_scalars(schema: Schema, types: Iterable[Type], depth: int = 1) -> Iterator[Any]:
-    """Yield the constants of types, and numbers around their limits. A model's are those of its properties."""
+def find_boundary_values(schema: Schema, types: Iterable[Type], depth: int = 1) -> Iterator[Any]:
+    """Yield the constants of types, and values around their limits. Those of a model come from its properties."""
     for type_ in types:
         yield from type_.values
         for step in (-1, 0, 1):
@@ -218,12 +219,12 @@ def find_scalars(schema: Schema, types: Iterable[Type], depth: int = 1) -> Itera
             yield from ("x" * size if name.endswith("length") else size for name, size in limits.items())
         if pattern := type_.limit("pattern"):
             yield from _matching_texts(pattern)
-        yield from find_scalars(schema, type_.parts, depth)
+        yield from find_boundary_values(schema, type_.parts, depth)
         definition = schema.definitions.get(type_.name)
         if isinstance(definition, Model) and depth:
-            yield from find_scalars(schema, (field.type for field in schema.fields(type_.name)), depth - 1)
+            yield from find_boundary_values(schema, (field.type for field in schema.fields(type_.name)), depth - 1)
         elif definition and not isinstance(definition, Model):
-            yield from find_scalars(schema, [definition.type], depth)
+            yield from find_boundary_values(schema, [definition.type], depth)
 
 
 def _matching_texts(pattern: str) -> Iterator[str]:

@@ -85,7 +85,7 @@ def to_toml(rename: Rename) -> str:
     return "\n".join(("[[renamed]]", *lines))
 
 
-def package_version() -> str:
+def read_package_version() -> str:
     """Return the version of this package in pyproject.toml.
 
     Raises:
@@ -98,7 +98,7 @@ def package_version() -> str:
     return version
 
 
-def repository_url() -> str:
+def read_repository_url() -> str:
     """Return the address of this project's repository in pyproject.toml."""
     return str(parse_toml(read_file(_PYPROJECT, _PYPROJECT.name), _PYPROJECT.name)["project"]["urls"]["Repository"])
 
@@ -150,7 +150,7 @@ def keep_old_names(schema: Schema, profile: str, renames: Iterable[Rename]) -> S
     return replace(schema, old_names=tuple(_find_old_names(schema, fitting)))
 
 
-def unused_renames(schemas: Mapping[str, Schema], renames: Iterable[Rename]) -> list[str]:
+def find_unused_renames(schemas: Mapping[str, Schema], renames: Iterable[Rename]) -> list[str]:
     """Return a line for each entry that has no effect in one of its profiles, with the reason.
 
     Such an entry is not an error: upstream may remove a definition, and other folders of schemas lack most of them.

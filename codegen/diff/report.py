@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from codegen.data.renames import Rename, next_major, package_version, to_toml
+from codegen.data.renames import Rename, next_major, read_package_version, to_toml
 from codegen.diff.compare.comparison import Comparison, join_same_change, join_same_place
 from codegen.diff.compare.definitions import compare_definitions, count_changed_descriptions
 from codegen.diff.compare.messages import compare_messages
@@ -198,7 +198,7 @@ def propose_renames(report: Report) -> dict[Rename, str]:
     The old names last until the next major version, or until the one after it if other findings make the next release a
     major one.
     """
-    version = package_version()
+    version = read_package_version()
     breaking = [finding for finding in report.stable if finding.worst is Verdict.BREAKING]
     is_major = any(
         not finding.renamed or Verdict.BREAKING in finding.verdicts.with_old_name_kept() for finding in breaking

@@ -98,7 +98,7 @@ def _write_modules(schema: Schema, modules: dict[str, list[str]]) -> dict[str, s
         templates.check(template, allowed)
     paths = {name: f"{module}.{name}" for module, names in modules.items() for name in names}
     definitions = [schema.definitions[name] for name in paths]
-    texts = {paths[definition.name]: _template_texts(schema, definition) for definition in definitions}
+    texts = {paths[definition.name]: _write_template_texts(schema, definition) for definition in definitions}
     sources = generate(
         write_json_schema((_simplify(schema, definition) for definition in definitions), paths),
         input_file_type=InputFileType.JsonSchema,
@@ -120,7 +120,7 @@ def _write_modules(schema: Schema, modules: dict[str, list[str]]) -> dict[str, s
     return {module: sources[f"{module}.py",] for module in modules}
 
 
-def _template_texts(schema: Schema, definition: Definition) -> dict[str, Any]:
+def _write_template_texts(schema: Schema, definition: Definition) -> dict[str, Any]:
     """Return the texts that the template of a definition needs."""
     doc = schema.own_doc(definition)
     if isinstance(definition, Union):

@@ -59,14 +59,14 @@ def emit_profile(profile: Profile, schema: Schema) -> dict[str, str]:
         "methods.py": ("methods.py.jinja", {}),
         "updates.py": ("updates.py.jinja", {}),
         **write_model_files(schema),
-        "agent.py": ("role.py.jinja", _role_values("agent", schema, properties)),
-        "client.py": ("role.py.jinja", _role_values("client", schema, properties)),
+        "agent.py": ("role.py.jinja", _find_role_values("agent", schema, properties)),
+        "client.py": ("role.py.jinja", _find_role_values("client", schema, properties)),
         "connecting.py": ("connecting.py.jinja", {}),
     }
     return {name: _MODULES.render(template, **context, **extra) for name, (template, extra) in files.items()}
 
 
-def _role_values(role: str, schema: Schema, properties: dict[str, str]) -> dict[str, Any]:
+def _find_role_values(role: str, schema: Schema, properties: dict[str, str]) -> dict[str, Any]:
     """Return the values for the template of a role."""
     advertised = _find_advertised(role, schema, properties)
     handled = [method for method in schema.methods if role in method.handled_by]

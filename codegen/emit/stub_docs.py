@@ -23,18 +23,18 @@ class StubDocs:
     def __init__(self, schema: Schema) -> None:
         self._schema = schema
 
-    def handler(self, method: Method, role: str) -> str:
+    def write_handler_doc(self, method: Method, role: str) -> str:
         """Return the docstring of a handler, for users who implement the method."""
         return _join_parts(
             f"Handle `{method.wire}`.",
             method.doc,
-            " ".join(self.handler_needs(method, role)),
-            self.accepted_parts(method),
-            self.restricted_results(method, role),
-            self.default(method, role),
+            " ".join(self.list_handler_needs(method, role)),
+            self.list_accepted_parts(method),
+            self.list_restricted_results(method, role),
+            self.explain_default(method, role),
         )
 
-    def handler_needs(self, method: Method, role: str) -> list[str]:
+    def list_handler_needs(self, method: Method, role: str) -> list[str]:
         """Return sentences about when a role handles a method."""
         needs = [f"Every {role} must implement this method."] if method.baseline else []
         if method.capability:
@@ -46,18 +46,18 @@ class StubDocs:
             needs.append("The notifications of its session that were received before it are handled first.")
         return needs
 
-    def caller(self, method: Method, role: str) -> str:
+    def write_caller_doc(self, method: Method, role: str) -> str:
         """Return the docstring of a proxy's method, for users who call it."""
-        raises = [_write_entry(name, text) for name, text in self.errors(method, role)]
+        raises = [_write_entry(name, text) for name, text in self.list_errors(method, role)]
         return _join_parts(
             f"Call `{method.wire}` and wait for its result." if method.result else f"Send `{method.wire}`.",
             method.doc,
-            " ".join(self.caller_notes(method, role)),
+            " ".join(self.list_caller_notes(method, role)),
             self._arguments(method),
             "\n".join(["Raises:", *raises]) if raises else "",
         )
 
-    def caller_notes(self, method: Method, role: str) -> list[str]:
+    def list_caller_notes(self, method: Method, role: str) -> list[str]:
         """Return sentences about when to call a method of a role, and about the call's side effects."""
         facts = dict(method.facts)
         notes: list[str] = []
@@ -71,12 +71,12 @@ class StubDocs:
             notes.append(f"The error {facts['gone']} counts as success, because nothing was left to end.")
         return notes
 
-    def accepted_parts(self, method: Method) -> str:
+    def list_accepted_parts(self, method: Method) -> str:
         """Return the capabilities that a handler may advertise for parts of its params, as a list."""
         needs = self._list_needs(method.params_facts, method)
         return "\n".join(["Advertise a capability for each of these that you accept:", *needs]) if needs else ""
 
-    def restricted_results(self, method: Method, role: str) -> str:
+    def list_restricted_results(self, method: Method, role: str) -> str:
         """Return the capabilities that the peer must have advertised for parts of a handler's result, as a list."""
         needs = self._list_needs(method.result_facts, method)
         return "\n".join([f"Return these only to {_OTHER[role]}s that advertise:", *needs]) if needs else ""
@@ -85,7 +85,7 @@ class StubDocs:
         needs = {fact.place: fact.capability for fact in facts if fact.capability and OTHER not in fact.capability}
         return [f"- {self._part(method, place)}: `{capability}`" for place, capability in needs.items()]
 
-    def default(self, method: Method, role: str) -> str:
+    def explain_default(self, method: Method, role: str) -> str:
         """Return a sentence about a default that differs from the one in the class's docstring; otherwise empty."""
         if method.baseline or method.result:
             return ""
@@ -142,7 +142,7 @@ class StubDocs:
         line = " ".join(text.strip().split("\n\n")[0].split())
         return f"{line}." if line and line[-1] not in ".!?:" else line
 
-    def errors(self, method: Method, role: str) -> list[tuple[str, str]]:
+    def list_errors(self, method: Method, role: str) -> list[tuple[str, str]]:
         """Return the exceptions of a call that not every call can raise, with their reasons."""
         facts = dict(method.facts)
         errors: list[tuple[str, str]] = []

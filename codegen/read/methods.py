@@ -13,7 +13,7 @@ from collections import Counter
 from typing import Any, NamedTuple
 
 from acp_runtime.stubs.roles import Handler, Remote
-from codegen.aliases import read_aliases, write_next_step
+from codegen.aliases import read_aliases, suggest_entry
 from codegen.errors import SchemaError
 from codegen.ir import Method
 from codegen.names import method_name
@@ -148,16 +148,16 @@ def _check_names(methods: list[Method]) -> None:
         pointer = f"/$defs/{method.params}/x-method"
         if keyword.iskeyword(method.name) or not method.name.isidentifier():
             message = f"{method.wire!r} gives {method.name!r}, which can't be the name of a method."
-            raise SchemaError(pointer, message, next_step=_name_it(method))
+            raise SchemaError(pointer, message, next_step=_suggest_name(method))
         for name in (method.constant, *(f"{role}.{method.name}" for role in method.handled_by)):
             if name in names:
                 message = f"{method.wire!r} gives the name {name}, which {names[name]} has already."
-                raise SchemaError(pointer, message, next_step=_name_it(method))
+                raise SchemaError(pointer, message, next_step=_suggest_name(method))
             names[name] = f"{method.wire!r}"
 
 
-def _name_it(method: Method) -> str:
-    return write_next_step("methods", method.wire, f"{method.name.strip('_') or 'call'}_{method.kind}")
+def _suggest_name(method: Method) -> str:
+    return suggest_entry("methods", method.wire, f"{method.name.strip('_') or 'call'}_{method.kind}")
 
 
 def _collect_docs(payloads: set[Payload]) -> dict[str, str]:

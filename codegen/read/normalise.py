@@ -11,7 +11,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import Any
 
-from codegen.aliases import FILE as NAMES, read_aliases, write_next_step
+from codegen.aliases import FILE as NAMES, read_aliases, suggest_entry
 from codegen.errors import SchemaError
 from codegen.ir import Alias, Definition, Field, Member, Model, Schema, Union, is_inline
 from codegen.names import is_class_name, pascal
@@ -112,7 +112,7 @@ class _Reader:
                 pointer,
                 f"{name!r} can't be the name of a class; expected a capital letter, then up to 199 letters and digits, "
                 "and not a Python keyword.",
-                next_step=write_next_step("classes", name, pascal(f"{name} type")),
+                next_step=suggest_entry("classes", name, pascal(f"{name} type")),
             )
         self.in_progress.append(name)
         definition = self._read_definition(name, Node(self.raw[name], pointer))
@@ -122,25 +122,22 @@ class _Reader:
         self.definitions[name] = replace(self.definitions[name], deprecated="deprecated" in self.raw[name])
         return self.definitions[name]
 
-    def _name_it(self, written: str, name: str) -> str:
-        return write_next_step("classes", written, f"{name}Type")
-
-    def _add(self, definition: Definition, written: str = "") -> Definition:
-        """Add a definition. `written` is the name of a union member in `names.toml`."""
+    def _add(self, definition: Definition, key: str = "") -> Definition:
+        """Add a definition. `key` is the name of a union member in `names.toml`."""
         if definition.name in RESERVED:
             message = f"Generated code uses the name {definition.name} for something else."
-            raise SchemaError(definition.pointer, message, next_step=self._name_it(definition.name, definition.name))
+            raise SchemaError(definition.pointer, message, next_step=_suggest_class(definition.name, definition.name))
         if definition.name in self.definitions:
             raise SchemaError(
                 definition.pointer,
                 f"{definition.name} is already the name of {self.definitions[definition.name].pointer}.",
-                next_step=self._name_it(written or definition.name, definition.name),
+                next_step=_suggest_class(key or definition.name, definition.name),
             )
         if is_inline(definition) and definition.name in self.raw:
             raise SchemaError(
                 definition.pointer,
                 f"The name of this union member, {definition.name}, is already the name of a definition.",
-                next_step=self._name_it(written or definition.name, definition.name),
+                next_step=_suggest_class(key or definition.name, definition.name),
             )
         self.definitions[definition.name] = definition
         return definition
@@ -207,7 +204,7 @@ class _Reader:
             field = next((field for field in clashing if field.wire in read_aliases().attributes), clashing[0])
             raise variant.node.error(
                 f"Two properties have the name {field.name}.",
-                next_step=write_next_step("attributes", field.wire, f"{field.name}_"),
+                next_step=suggest_entry("attributes", field.wire, f"{field.name}_"),
             )
         return fields
 
@@ -277,18 +274,18 @@ class _Reader:
             raise member.node.error(
                 "There is no rule for a title beside a tag, which names the member already.", "title"
             )
-        written = f"{union}:{value if value is not None else member.title}"
-        alias = read_aliases().classes.get(written, union)
+        key = f"{union}:{value if value is not None else member.title}"
+        alias = read_aliases().classes.get(key, union)
         if not alias.startswith(union):
             raise member.node.error(
                 f"{NAMES} names it {alias}, but the name of a union's member begins with that of the union.",
-                next_step=self._name_it(written, union),
+                next_step=_suggest_class(key, union),
             )
-        label = alias.removeprefix(union) or pascal(written.partition(":")[2])
+        label = alias.removeprefix(union) or pascal(key.partition(":")[2])
         if not label or not is_class_name(union + label):
             raise member.node.error(
                 "Expected a short constant tag or a title, to name the union member by.",
-                next_step=self._name_it(written, union) if written[-1] != ":" else "",
+                next_step=_suggest_class(key, union) if key[-1] != ":" else "",
             )
         tag_fields, member = take_tag(member, tag, self.raw)
         adds_only_tag = not (shared or fields or member.properties or member.nested)
@@ -299,7 +296,7 @@ class _Reader:
             self._add_tag(member.base, tag_fields, member)
             name = member.base
         else:
-            name = self._add(self._build(union + label, member, shared, (*fields, *tag_fields)), written).name
+            name = self._add(self._build(union + label, member, shared, (*fields, *tag_fields)), key).name
         return Member(name, label, value, member.doc, member.deprecated)
 
     def _add_tag(self, name: str, tag_fields: tuple[Field, ...], member: Variant) -> None:
@@ -311,6 +308,10 @@ class _Reader:
         new = [text for text in member.doc.split("\n\n") if text not in definition.doc]
         doc = "\n\n".join(filter(None, (definition.doc, *new)))
         self.definitions[name] = replace(definition, doc=doc, fields=(*definition.fields, *tag_fields))
+
+
+def _suggest_class(key: str, name: str) -> str:
+    return suggest_entry("classes", key, f"{name}Type")
 
 
 def _write_union_doc(union: Variant, members: tuple[Member, ...]) -> str:

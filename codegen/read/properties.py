@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from codegen.aliases import read_aliases, write_next_step
+from codegen.aliases import read_aliases, suggest_entry
 from codegen.escaping import python_literal
 from codegen.ir import Field
 from codegen.names import attribute_name, snake
@@ -66,7 +66,7 @@ def _find_name(wire: str, node: Node) -> tuple[str, bool]:
     if alias is None:
         raise node.error(
             f"The key {wire!r} has no Python name; expected camelCase that converts to snake_case and back.",
-            next_step=write_next_step("attributes", wire, f"key_{snake(wire)}".rstrip("_")),
+            next_step=suggest_entry("attributes", wire, f"key_{snake(wire)}".rstrip("_")),
         )
     return alias, True
 

@@ -20,14 +20,14 @@ def write_blocks(profile: str, schema: Schema, examples: Examples) -> dict[str, 
     names = [*stubs, *schema.definitions.keys() - schema.envelopes]  # ruff removes those that a block lacks
     sources: dict[str, str] = {}
     for method in schema.methods:
-        params = examples.of(method.params)
+        params = examples.make(method.params)
         assert isinstance(params, Object)
         values = {
             "profile": profile,
             "names": names,
             "method": method,
             "keywords": write_keywords(list(params.fields)),
-            "result": to_python(examples.of(method.result)) if method.result else "",
+            "result": to_python(examples.make(method.result)) if method.result else "",
             "keeps_default": any(
                 dict(other.facts).get("cancelled", ("",))[0] == method.wire for other in schema.methods
             ),

@@ -72,24 +72,28 @@ class Examples:
         self._in_progress: list[str] = []
         self._advertised = set(_find_advertised(schema))
 
-    def of(self, name: str) -> Example:
+    def make(self, name: str) -> Example:
         """Return an example of a definition. A model has all its fields, unless `choices.toml` lists some."""
-        return self._of_definition(self._schema.definitions[name], everything=True)
+        return self._make_for_definition(self._schema.definitions[name], everything=True)
 
-    def _of_definition(self, definition: Definition, *, everything: bool = False, key: str = "") -> Example:
+    def _make_for_definition(self, definition: Definition, *, everything: bool = False, key: str = "") -> Example:
         if isinstance(definition, Model):
-            return self._of_model(definition, everything)
+            return self._make_for_model(definition, everything)
         if isinstance(definition, Alias):
-            return self._of_alias(definition, key)
+            return self._make_for_alias(definition, key)
         chosen = self._choices.members.get(definition.name)
         member = chosen if chosen in self._schema.definitions else definition.members[0].name
-        return self._of_definition(self._schema.definitions[member], everything=everything)
+        return self._make_for_definition(self._schema.definitions[member], everything=everything)
 
-    def _of_alias(self, alias: Alias, key: str) -> Example:
+    def _make_for_alias(self, alias: Alias, key: str) -> Example:
         chosen = self._choices.types.get(alias.name)
-        return chosen if self._is_valid(alias.type, chosen) else self._of_type(alias.type, key or words(alias.name)[-1])
+        return (
+            chosen
+            if self._is_valid(alias.type, chosen)
+            else self._make_for_type(alias.type, key or words(alias.name)[-1])
+        )
 
-    def _of_model(self, model: Model, everything: bool) -> Object:
+    def _make_for_model(self, model: Model, everything: bool) -> Object:
         names = (model.name, *self._schema.bases(model.name))
         shown = next((self._choices.shown[name] for name in names if name in self._choices.shown), None)
 
@@ -103,47 +107,49 @@ class Examples:
         fields = [field for field in self._schema.fields(model.name) if is_shown(field)]
         self._in_progress.append(model.name)
         tag_first = sorted(fields, key=lambda field: field.tag is None)
-        values = [(field, self._of_field(model, field)) for field in tag_first]
+        values = [(field, self._make_for_field(model, field)) for field in tag_first]
         self._in_progress.pop()
         return Object(model.name, tuple(values))
 
-    def _of_field(self, model: Model, field: Field) -> Example:
+    def _make_for_field(self, model: Model, field: Field) -> Example:
         if field.tag is not None:
             return field.tag
         type_ = field.type
         places = [f"{name}.{field.wire}" for name in (model.name, *self._schema.bases(model.name))]
         for place in places:
-            if members := self._of_members(self._choices.members.get(place)):
+            if members := self._make_for_members(self._choices.members.get(place)):
                 return members
             chosen = self._choices.fields.get(place)
             if self._is_valid(type_, chosen):
                 return chosen
-        return self._of_type(type_, field.wire)
+        return self._make_for_type(type_, field.wire)
 
     def _is_valid(self, type_: Type, value: Any) -> bool:
         """Return whether `choices.toml` has a value, and the value is valid for the type."""
         return value is not None and fits(self._schema, value, type_)
 
-    def _of_members(self, chosen: list[str] | dict[str, str] | None) -> Example:
+    def _make_for_members(self, chosen: list[str] | dict[str, str] | None) -> Example:
         """Return examples of the members that `choices.toml` lists for a property; None if the schema lacks one."""
         names = chosen.values() if isinstance(chosen, dict) else chosen or ()
         if not names or any(name not in self._schema.definitions for name in names):
             return None
-        examples = [self._of_definition(self._schema.definitions[name]) for name in names]
+        examples = [self._make_for_definition(self._schema.definitions[name]) for name in names]
         return dict(zip(chosen, examples, strict=True)) if isinstance(chosen, dict) else examples
 
-    def _of_type(self, type_: Type, key: str) -> Example:
+    def _make_for_type(self, type_: Type, key: str) -> Example:
         """Return an example of a property's type. `key` is the property's name."""
         type_ = type_.non_null
         if type_.kind == "ref":
-            return self._of_definition(self._schema.definitions[type_.name], key=key)
+            return self._make_for_definition(self._schema.definitions[type_.name], key=key)
         chosen = self._choices.names.get(key)
         if self._is_valid(type_, chosen) and not type_.names:
             return chosen
         if type_.kind == "array":
-            return [] if set(type_.names).intersection(self._in_progress) else [self._of_type(type_.parts[0], key)]
+            return (
+                [] if set(type_.names).intersection(self._in_progress) else [self._make_for_type(type_.parts[0], key)]
+            )
         if type_.kind == "union":
-            return self._of_type(type_.parts[0], key)
+            return self._make_for_type(type_.parts[0], key)
         scalar: Example = _make_scalar(type_, key)
         return scalar
 

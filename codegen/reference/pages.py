@@ -86,8 +86,8 @@ def reference_pages(profiles: Mapping[Profile, Snapshot]) -> dict[str, str]:
 
 def _messages(method: Method, examples: Examples) -> dict[str, str]:
     message: dict[str, Any] = {"jsonrpc": "2.0"} | ({"id": 1} if method.result else {})
-    request = {**message, "method": method.wire, "params": to_json(examples.of(method.params))}
-    response = format_json({**message, "result": to_json(examples.of(method.result))}) if method.result else ""
+    request = {**message, "method": method.wire, "params": to_json(examples.make(method.params))}
+    response = format_json({**message, "result": to_json(examples.make(method.result))}) if method.result else ""
     return {"request": format_json(request), "response": response}
 
 

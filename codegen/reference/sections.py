@@ -66,7 +66,7 @@ def find_sections(schema: Schema, topics: tuple[Topic, ...], examples: Examples)
             file=file,
             heading=heading,
             doc=schema.own_doc(schema.definitions[name]),
-            example=format_json(to_json(examples.of(name))),
+            example=format_json(to_json(examples.make(name))),
         )
         for name, (file, heading) in _find_places(schema, topics).items()
     }

@@ -20,7 +20,7 @@ class TypeTexts:
     def link(self, name: str) -> str:
         return f"[`{name}`]({self._targets[name]})" if name in self._targets else f"`{name}`"
 
-    def of(self, type_: Type) -> str:
+    def write(self, type_: Type) -> str:
         """Return a type in words."""
         match type_.kind:
             case "ref":
@@ -28,26 +28,26 @@ class TypeTexts:
             case "literal":
                 return " or ".join(code(json.dumps(value)) for value in type_.values)
             case "array":
-                return f"array of {self._in_list(type_.parts[0])}"
+                return f"array of {self._write_item(type_.parts[0])}"
             case "map":
                 inner = type_.parts[0]
-                return "object" if inner.kind in ("any", "union") else f"object with values of type {self.of(inner)}"
+                return "object" if inner.kind in ("any", "union") else f"object with values of type {self.write(inner)}"
             case "union":
-                return " or ".join(self.of(part) for part in type_.parts)
+                return " or ".join(self.write(part) for part in type_.parts)
             case kind:
                 return ", ".join(("any JSON" if kind == "any" else kind, *_limits(type_)))
 
-    def of_alias(self, type_: Type, doc: str) -> str:
+    def write_alias(self, type_: Type, doc: str) -> str:
         """Return a sentence about the type of an alias. Values that its description lists are left out."""
         values, others = type_.enum or ((), None)
         if not values:
-            return f"Type: {self.of(type_)}."
+            return f"Type: {self.write(type_)}."
         names = [code(str(value)) for value in values]
         known = "" if all(f"- {name}: " in doc for name in names) else f"One of {', '.join(names)}. "
         return known + (f"Any other {others.kind} is also valid." if others else "")
 
-    def _in_list(self, type_: Type) -> str:
-        text = self.of(type_)
+    def _write_item(self, type_: Type) -> str:
+        text = self.write(type_)
         return f"({text})" if type_.kind == "union" else text
 
 

@@ -32,7 +32,7 @@ _MAX_LENGTH = 200
 
 def write_entry(report: Report, old: str, new: str) -> str:
     """Return a list item about an upgrade from one source to another."""
-    sentences = f"The schema is that of {_release_name(new)}. Before, it was that of {_release_name(old)}."
+    sentences = f"The schema is that of {_write_release(new)}. Before, it was that of {_write_release(old)}."
     first = wrap(sentences, _WIDTH, "- ", "  ")
     return "\n".join([first, *(wrap(point, _WIDTH, "  - ", "    ") for point in _write_points(report))])
 
@@ -52,12 +52,12 @@ def _write_stable_points(findings: list[Finding]) -> Iterator[str]:
     names: dict[tuple[str, str], list[str]] = {}
     for finding in sorted(findings, key=lambda finding: -finding.severity):
         key = finding.worst.word.capitalize(), finding.sentence
-        names.setdefault(key, []).extend(map(_name, finding.places))
+        names.setdefault(key, []).extend(map(_write_subject, finding.places))
     for (verdict, sentence), subjects in names.items():
         yield f"{verdict}: {join_first(subjects, _MAX_NAMES)}. {sentence}"
 
 
-def _name(finding: Finding) -> str:
+def _write_subject(finding: Finding) -> str:
     """Return the subject of a finding in Markdown: with the value of an enum, or with both names after a rename."""
     if "-value-" in finding.rule:
         return code(f"{finding.subject}:{finding.after or finding.before}"[:_MAX_LENGTH])
@@ -65,7 +65,7 @@ def _name(finding: Finding) -> str:
     return code((finding.change if renamed else finding.subject)[:_MAX_LENGTH])
 
 
-def _release_name(source: str) -> str:
+def _write_release(source: str) -> str:
     """Return a release in Markdown: its package and version, or the source without its kind."""
     kind, _, name = source.partition(":")
     package, _, version = (name if name and kind else source).rpartition("@")

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from codegen.data.facts_file import FILE as METHODS, UPDATES, parse_facts
 from codegen.diff import git
-from codegen.diff.render.json import json_text
-from codegen.diff.render.markdown import markdown
+from codegen.diff.render.json import write_json
+from codegen.diff.render.markdown import write_markdown
 from codegen.diff.render.sentences import count_noun
 from codegen.diff.report import compare
 from codegen.diff.sources import read_side
@@ -66,7 +66,7 @@ def _upgrade(source: str, report_folder: Path | None, temporary: Path) -> str:
     changes = None if schemas.is_same else _changes(schemas)
     texts = changes.texts if changes else {}
     if changes and report_folder:
-        formats = {"report.md": markdown(changes.report), "report.json": json_text(changes.report)}
+        formats = {"report.md": write_markdown(changes.report), "report.json": write_json(changes.report)}
         write_files(report_folder, encode_files(formats))
     generated = count_noun(len(find_differing_files(schemas.package, REPOSITORY / GENERATED)), "file")
     lines = [f"changed   {name}" for name in ("PINNED.json", f"generated/ ({generated})", *texts)]

@@ -23,7 +23,7 @@ from codegen.data.facts_file import (
     find_update_entries,
     parse_facts,
 )
-from codegen.data.renames import FILE as RENAMES, RENAMES_TOML, read_renames, unused_renames
+from codegen.data.renames import FILE as RENAMES, RENAMES_TOML, find_unused_renames, read_renames
 from codegen.data.resolve import ADVERTISED_IN, find_capability_paths
 from codegen.diff.compare.methods import find_renamed_methods
 from codegen.diff.sources import Side, Snapshot
@@ -148,7 +148,7 @@ def find_unused_entries(head: Side, tables: Tables) -> list[str]:
     schemas_by_profile = {name: snapshot.schema for name, snapshot in head.profiles.items()}
     return [
         *(f"{METHODS}, [{table}] {json.dumps(name)}" for table, name in unused),
-        *(f"{RENAMES}, {line}" for line in unused_renames(schemas_by_profile, read_renames(RENAMES_TOML))),
+        *(f"{RENAMES}, {line}" for line in find_unused_renames(schemas_by_profile, read_renames(RENAMES_TOML))),
     ]
 
 

@@ -18,8 +18,8 @@ import pytest
 from markdown_it import MarkdownIt
 
 from codegen.__main__ import main
-from codegen.diff.render.json import json_text
-from codegen.diff.render.markdown import markdown as markdown_report
+from codegen.diff.render.json import write_json
+from codegen.diff.render.markdown import write_markdown
 from codegen.diff.report import Report, compare
 from codegen.diff.sources import read_side
 from codegen.escaping import inert_code, markdown
@@ -111,12 +111,12 @@ def report(sides: tuple[Path, Path]) -> Report:
     return compare(base, head)
 
 
-@pytest.mark.parametrize("render", [markdown_report, json_text], ids=["markdown", "json"])
+@pytest.mark.parametrize("render", [write_markdown, write_json], ids=["markdown", "json"])
 def test_a_report_shows_hostile_values_as_text(report: Report, render: Callable[[Report], str]) -> None:
     text = render(report)
     assert "script>" in text or "script&gt;" in text
     assert not UNSAFE.search(text)
-    if render is json_text:
+    if render is write_json:
         assert json.loads(text)["findings"]
     else:
         assert not re.search(r"@everyone|fixes #1|closes acme|\[skip ci]", text)

@@ -26,7 +26,7 @@ def compare_definitions(comparison: Comparison) -> None:
     for definition in _find_others(comparison, old, comparison.names.keys()):
         is_unstable = definition.name in comparison.new_unstable.definitions
         rule = "definition-left-stable" if is_unstable else "definition-removed"
-        comparison.add(rule, definition, None, symbols=comparison.python_names(*_classes(old, definition)))
+        comparison.add(rule, definition, None, symbols=comparison.python_names(*_find_classes(old, definition)))
     for definition in _find_others(comparison, new, set(comparison.names.values())):
         was_unstable = definition.name in comparison.old_unstable.definitions
         comparison.add("definition-stabilised" if was_unstable else "definition-added", None, definition)
@@ -44,14 +44,16 @@ def _find_others(comparison: Comparison, schema: Schema, known: Collection[str])
     return [item for item in schema.definitions.values() if item.name not in known and not is_inline(item)]
 
 
-def _classes(schema: Schema, definition: Definition) -> list[Definition]:
+def _find_classes(schema: Schema, definition: Definition) -> list[Definition]:
     """Return a definition and its inline members."""
     prefix = f"{definition.pointer}/"
     return [definition, *(item for item in schema.definitions.values() if item.pointer.startswith(prefix))]
 
 
-def _both_classes(comparison: Comparison, old: Definition, new: Definition) -> tuple[str, ...]:
-    return comparison.python_names(*_classes(comparison.new.schema, new), *_classes(comparison.old.schema, old))
+def _name_classes_of_both(comparison: Comparison, old: Definition, new: Definition) -> tuple[str, ...]:
+    return comparison.python_names(
+        *_find_classes(comparison.new.schema, new), *_find_classes(comparison.old.schema, old)
+    )
 
 
 def _compare(comparison: Comparison, old: Definition, new: Definition) -> None:
@@ -86,7 +88,7 @@ def _compare(comparison: Comparison, old: Definition, new: Definition) -> None:
             new,
             verdicts=comparison.rate_replacement(rule, old.name, new.name),
             texts=(_KINDS[type(old)], _KINDS[type(new)]),
-            symbols=_both_classes(comparison, old, new),
+            symbols=_name_classes_of_both(comparison, old, new),
         )
 
 
@@ -108,7 +110,7 @@ def _add_renamed(comparison: Comparison, old: Definition, new: Definition) -> No
         new,
         verdicts=verdicts.with_old_name_kept() if renamed.until else verdicts,
         texts=(old.name, new.name),
-        symbols=_both_classes(comparison, old, new),
+        symbols=_name_classes_of_both(comparison, old, new),
         renamed=renamed,
     )
 

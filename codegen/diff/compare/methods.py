@@ -55,7 +55,7 @@ def _add_finding(
         subject=f"{method.side} {method.wire} {method.kind}",
         verdicts=verdicts,
         texts=texts,
-        symbols=(*_handlers(comparison, present), *symbols),
+        symbols=(*_name_handlers(comparison, present), *symbols),
         flow=combine_flows({method_flow(side, result=in_result or rule in _ABOUT_RESULTS) for side in present}),
         methods=tuple(dict.fromkeys(side.wire for side in present)),
         find_refused=find_refused
@@ -63,7 +63,7 @@ def _add_finding(
     )
 
 
-def _handlers(comparison: Comparison, methods: list[Method]) -> tuple[str, ...]:
+def _name_handlers(comparison: Comparison, methods: list[Method]) -> tuple[str, ...]:
     """Return the Python names of the methods' handlers."""
     handlers = [(role, method.name) for method in methods for role in method.handled_by]
     return tuple(dict.fromkeys(comparison.python_name(role.capitalize(), name) for role, name in handlers))

@@ -15,7 +15,7 @@ from codegen.diff.verdict.rules import RULES
 from codegen.diff.verdict.verdicts import RISKY, SAFE, Verdicts
 from codegen.ir import Field, Model, Schema
 from codegen.names import words
-from codegen.values import without_restated
+from codegen.values import drop_defaults
 
 # The beginnings of rules about parts of one change of a property, the one that says most first.
 _PARTS = ("type-changed", "property-became-", "nullable-", "property-default-")
@@ -65,7 +65,7 @@ class ModelComparison:
             texts=texts or shown,
             verdicts=verdicts,
             sent_texts=(before.wire if before and has_key else "", after.wire if after and has_key else ""),
-            reading_code=_line_that_reads(self.old, before, after),
+            reading_code=_write_reading_code(self.old, before, after),
         )
 
     def find_pointers(self, before: Field | None, after: Field | None) -> tuple[str, str]:
@@ -76,7 +76,7 @@ class ModelComparison:
         )
 
 
-def _line_that_reads(model: Model, old: Field | None, new: Field | None) -> str:
+def _write_reading_code(model: Model, old: Field | None, new: Field | None) -> str:
     """Return a line of code that reads a property; empty if the line still works with the head's property."""
     if old is None:
         return ""
@@ -108,12 +108,12 @@ def compare_models(comparison: Comparison, old: Model, new: Model) -> None:
         _compare_fields(models, all_before[wire], all_after[wire])
     renamed = _pair_renamed(comparison, removed, added)
     for old_wire, new_wire in renamed.items():
-        rule = _rule_by_need("property-{}-renamed", before[old_wire])
+        rule = _choose_rule("property-{}-renamed", before[old_wire])
         models.add(rule, removed.pop(old_wire), added.pop(new_wire))
     for field in removed.values():
-        models.add(_rule_by_need("property-{}-removed", field), field, None)
+        models.add(_choose_rule("property-{}-removed", field), field, None)
     for field in added.values():
-        models.add(_rule_by_need("property-{}-added", field), None, field)
+        models.add(_choose_rule("property-{}-added", field), None, field)
     for wire in [wire for wire in before if wire in after]:
         _compare_fields(models, before[wire], after[wire])
     is_open_member = old.accepts_other_tags or new.accepts_other_tags  # which always allows unknown keys
@@ -126,7 +126,7 @@ def _show_openness(model: Model) -> str:
     return "unknown keys: allowed" if model.is_open else "unknown keys: not mentioned"
 
 
-def _rule_by_need(rule: str, field: Field) -> str:
+def _choose_rule(rule: str, field: Field) -> str:
     return rule.format("required" if field.required else "optional")
 
 
@@ -221,11 +221,9 @@ def _compare_defaults(comparison: Comparison, old: Field, new: Field) -> TypeCha
     verdicts = RULES[rule].verdicts
     if new.default is not None and change == "removed":
         verdicts = verdicts._replace(read=RISKY)
-    stated = [
-        without_restated(side.schema, field.default, field.type)
-        for side, field in ((comparison.old, old), (comparison.new, new))
-    ]
-    if change == "changed" and stated[0] == stated[1]:
+    old_default = drop_defaults(comparison.old.schema, old.default, old.type)
+    new_default = drop_defaults(comparison.new.schema, new.default, new.type)
+    if change == "changed" and old_default == new_default:
         verdicts = Verdicts()
     return TypeChange(rule, verdicts, before, after)
 

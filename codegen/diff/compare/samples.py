@@ -11,7 +11,7 @@ from typing import Any
 from codegen.diff.compare.reach import LENIENT
 from codegen.ir import Definition, Method, Model, Schema, Union
 from codegen.types import Type
-from codegen.values import Samples, find_scalars, fits, python_source
+from codegen.values import Samples, find_boundary_values, fits, python_source
 
 # Embeds a value in a message, or in a part of it.
 Embed = Callable[[Any], Any]
@@ -19,7 +19,7 @@ Embed = Callable[[Any], Any]
 
 def make_samples(sender: Schema, sent: Iterable[Type], reader: Schema, read: Iterable[Type]) -> Samples:
     """Return a maker of samples of the sender's types that the reader's types may refuse."""
-    return Samples(sender, (*find_scalars(sender, sent), *find_scalars(reader, read)))
+    return Samples(sender, (*find_boundary_values(sender, sent), *find_boundary_values(reader, read)))
 
 
 def accepts_all(sender: Schema, sent: Type, reader: Schema, read: Type, names: Mapping[str, str]) -> bool:
@@ -54,7 +54,7 @@ class Sender:
     def __init__(self, schema: Schema, reader: Schema) -> None:
         self._schema = schema
         self._reader = reader
-        self._smallest = Samples(schema, ()).smallest
+        self._make_smallest = Samples(schema, ()).make_smallest
         self._refused: dict[tuple[str, str, bool], list[Any]] = {}
 
     def find_message(self, sent: Definition | None, read: Definition | None, text: str) -> str:
@@ -76,7 +76,7 @@ class Sender:
         """Return the JSON of the smallest message that calls a method; empty without a method."""
         if method is None:
             return ""
-        return json.dumps({"method": method.wire, "params": self._smallest(Type("ref", method.params))})
+        return json.dumps({"method": method.wire, "params": self._make_smallest(Type("ref", method.params))})
 
     def find_code(self, sent: Definition, read: Definition, text: str) -> list[str]:
         """Return the smallest code that builds a value that the other side's bindings refuse."""
@@ -94,7 +94,7 @@ class Sender:
         key = sent.name, read.name, strict
         if key not in self._refused:
             sent_type, read_type = Type("ref", sent.name), Type("ref", read.name)
-            samples = make_samples(self._schema, [sent_type], self._reader, [read_type]).shallow(sent_type, 1)
+            samples = make_samples(self._schema, [sent_type], self._reader, [read_type]).make_shallow(sent_type, 1)
             self._refused[key] = [value for value in samples if not fits(self._reader, value, read_type, strict=strict)]
         return sorted(self._refused[key], key=size)[:1]
 
@@ -120,10 +120,12 @@ class Sender:
             if isinstance(definition, Union) and definition.base:
                 model = next(self._schema.concrete_models(definition.name))
                 own = {field.wire for field in model.fields}
-                added = {key: value for key, value in self._smallest(Type("ref", model.name)).items() if key in own}
+                added = {
+                    key: value for key, value in self._make_smallest(Type("ref", model.name)).items() if key in own
+                }
                 yield definition.base, lambda value: embed(value | added)
             return
-        smallest = self._smallest(Type("ref", definition.name))
+        smallest = self._make_smallest(Type("ref", definition.name))
         if definition.base:
             yield definition.base, lambda value: embed(smallest | value)
         for field in definition.fields:

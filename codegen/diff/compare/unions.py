@@ -40,12 +40,12 @@ class UnionComparison:
         comparison, member = self.comparison, after or before
         renamed = self._describe_rename(before, after) if rule == _RENAMED and before and after else None
         verdicts, shown = comparison.apply_gates(
-            self._verdicts(rule, before, after, renamed),
+            self._rate(rule, before, after, renamed),
             texts=(_show_member(before), _show_member(after)),
             old_part=before.name if before and not after else "",
             new_part=after.name if after and not before else "",
         )
-        members = (after, before) if member else self._open_members()
+        members = (after, before) if member else self._find_open_members()
         comparison.add(
             rule,
             self.old,
@@ -60,10 +60,10 @@ class UnionComparison:
             symbols=comparison.python_names(self.new, self.old, *members),
             renamed=renamed,
             sent_texts=(before.tag or "" if before else "", after.tag or "" if after else ""),
-            reading_code=self._line_that_reads(rule, after),
+            reading_code=self._write_reading_code(rule, after),
         )
 
-    def _verdicts(self, rule: str, before: Member | None, after: Member | None, renamed: Renamed | None) -> Verdicts:
+    def _rate(self, rule: str, before: Member | None, after: Member | None, renamed: Renamed | None) -> Verdicts:
         """Return the rule's verdicts. For messages of closed unions, samples of the member decide."""
         verdicts = RULES[rule].verdicts
         if renamed and renamed.until:
@@ -82,7 +82,7 @@ class UnionComparison:
             rate_member(old, before.name, new, names[1]) if before else SAFE,
         )
 
-    def _line_that_reads(self, rule: str, after: Member | None) -> str:
+    def _write_reading_code(self, rule: str, after: Member | None) -> str:
         """Return a line of code that reads the tag if the tag changed, or that accepts only the old members."""
         schema = self.comparison.new.schema
         old_members = {self.comparison.names.get(member.name) for member in self.old.members}
@@ -101,7 +101,7 @@ class UnionComparison:
         is_free = before.name not in comparison.new.schema.definitions
         return renamed if renamed.until or (is_free and not follows) else None
 
-    def _open_members(self) -> list[Member]:
+    def _find_open_members(self) -> list[Member]:
         """Return the open members of both sides."""
         return [
             member

@@ -19,7 +19,7 @@ _PLACES = 3
 _PYTHON = (r"^(class {0}\b.*:|{0}: TypeAlias)", r"^    (async def )?{0}\b")
 
 
-def github(report: Report, head: Side, repository: Path) -> str:
+def write_github(report: Report, head: Side, repository: Path) -> str:
     """Write the findings of the stable profile that are neither safe nor accepted, the worst first."""
     lines = [line for finding in report.unaccepted for line in _write_annotations(finding, head, repository)]
     return "\n".join([*lines, write_headline(report)]) + "\n"

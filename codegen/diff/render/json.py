@@ -16,7 +16,7 @@ _LISTS = ("symbols", "writers", "readers", "methods", "code")
 _OPTIONAL = ("before", "after", "accepted")
 
 
-def json_text(report: Report) -> str:
+def write_json(report: Report) -> str:
     """Write the report as JSON."""
     values = {
         "format": FORMAT_VERSION,

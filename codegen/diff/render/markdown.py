@@ -42,7 +42,7 @@ _LONGEST, _START, _END = 160, 110, 40
 _METHODS = 2
 
 
-def markdown(report: Report) -> str:
+def write_markdown(report: Report) -> str:
     """Write the report as GitHub's Markdown. Lines beyond `LIMIT` characters are left out."""
     blocks = [
         f"**{write_headline(report)}**",

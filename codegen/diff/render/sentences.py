@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from codegen.data.renames import repository_url
+from codegen.data.renames import read_repository_url
 from codegen.diff.report import Report
 from codegen.diff.verdict.findings import Finding
 from codegen.diff.verdict.verdicts import Verdict
@@ -64,7 +64,7 @@ def write_conclusion(report: Report) -> str:
 
 def rule_url(rule: str) -> str:
     """Return the address of the explanation of a rule."""
-    return f"{repository_url()}/blob/main/{RULES_PAGE}#{rule}"
+    return f"{read_repository_url()}/blob/main/{RULES_PAGE}#{rule}"
 
 
 def count_verdicts(findings: list[Finding]) -> dict[Verdict, int]:

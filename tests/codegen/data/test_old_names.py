@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from codegen.data.renames import Rename, keep_old_names, unused_renames
+from codegen.data.renames import Rename, find_unused_renames, keep_old_names
 from codegen.errors import FileError
 from codegen.files import read_files
 from codegen.ir import Schema
@@ -97,7 +97,7 @@ UNUSED = {
 @pytest.mark.parametrize(("rename", "reason"), UNUSED.values(), ids=UNUSED)
 def test_an_entry_that_does_not_fit_the_schema_has_no_effect(rename: Rename, reason: str) -> None:
     assert keep_old_names(schema(), "v1", [rename]) == schema()
-    assert unused_renames({"v1": schema()}, [rename]) == [f"definition {rename.old!r}: {reason}"]
+    assert find_unused_renames({"v1": schema()}, [rename]) == [f"definition {rename.old!r}: {reason}"]
 
 
 IMPOSSIBLE = {

@@ -12,8 +12,8 @@ from codegen.data.renames import (
     Rename,
     check_not_due,
     next_major,
-    package_version,
     parse_renames,
+    read_package_version,
     to_toml,
 )
 from codegen.errors import FileError
@@ -108,7 +108,7 @@ def test_an_entry_is_kept_before_its_version() -> None:
 
 def test_the_next_major_version_follows_that_of_the_package() -> None:
     assert (next_major("0.1.0"), next_major("3.4.5")) == ("1.0.0", "4.0.0")
-    assert next_major(package_version())
+    assert next_major(read_package_version())
 
 
 def test_written_entries_can_be_added_to_the_file() -> None:

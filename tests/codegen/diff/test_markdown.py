@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from codegen.diff.render.markdown import UNPREDICTED, markdown
+from codegen.diff.render.markdown import UNPREDICTED, write_markdown
 from codegen.diff.report import Report
 from codegen.diff.verdict.findings import Finding
 from codegen.diff.verdict.verdicts import Severity, Verdict
@@ -30,7 +30,7 @@ def longer(count: int) -> Report:
 
 
 def test_who_has_to_act_and_the_version_bump_come_before_the_counts() -> None:
-    verdict, _, title, _, _, bump, _, _, _, stable, unstable, *_ = markdown(large()).splitlines()
+    verdict, _, title, _, _, bump, _, _, _, stable, unstable, *_ = write_markdown(large()).splitlines()
     assert title == f"Schema: {large().base} → head (1.1.0)"
     assert re.fullmatch(r"\*\*Agents and clients have to act on \d+ breaking changes\.\*\*", verdict)
     assert bump == "Recommended version bump: major, because the stable profile has breaking changes."
@@ -48,7 +48,7 @@ def folds(text: str) -> str:
 
 
 def test_every_finding_has_an_item_and_safe_ones_and_drafts_are_folded() -> None:
-    text = markdown(large())
+    text = write_markdown(large())
     folded = folds(text)
     for finding in large().findings:
         is_folded = finding.worst is SAFE or finding.reports_only
@@ -59,7 +59,7 @@ def test_every_finding_has_an_item_and_safe_ones_and_drafts_are_folded() -> None
 
 
 def test_the_worst_findings_come_first() -> None:
-    text = markdown(large()).partition("\n<details>")[0]
+    text = write_markdown(large()).partition("\n<details>")[0]
     unfolded: list[str] = re.findall(r"^\*\*(.*): .*\*\*$", text, re.MULTILINE)
     titles = [severity.title for severity in sorted(Severity, reverse=True)]
     order = [titles.index(title) for title in unfolded if title in titles]
@@ -74,7 +74,7 @@ def test_the_worst_findings_come_first() -> None:
 def test_findings_that_differ_only_in_their_subjects_are_one_item() -> None:
     first = next(finding for finding in large().findings if not finding.reports_only and finding.worst is not SAFE)
     twins = (replace(first, subject="A.one"), replace(first, subject="B.two"))
-    text = markdown(Report("base", "head", twins, {"v1": 0}, ("v1",)))
+    text = write_markdown(Report("base", "head", twins, {"v1": 0}, ("v1",)))
     assert f"🔴 `A.one`, `B.two`: {first.sentence}" in text
     assert f"`{twins[0].fingerprint}`, `{twins[1].fingerprint}`" in text
 
@@ -82,14 +82,14 @@ def test_findings_that_differ_only_in_their_subjects_are_one_item() -> None:
 def test_a_finding_that_an_earlier_profile_has_is_only_counted() -> None:
     first = next(finding for finding in large().findings if not finding.reports_only and finding.worst is not SAFE)
     result = (first, replace(first, profile="v2_draft", reports_only=True))
-    text = markdown(Report("base", "head", result, {"v1": 0, "v2_draft": 0}, ("v1", "v2_draft")))
+    text = write_markdown(Report("base", "head", result, {"v1": 0, "v2_draft": 0}, ("v1", "v2_draft")))
     assert text.count(f"`{first.subject}`") == 1
     assert "\n\nv2_draft (for information only): Same as in v1: 1 finding.\n" in text
 
 
 @pytest.mark.parametrize("report", [large, lambda: failing(2, 3)], ids=["findings", "user code"])
 def test_git_keeps_every_line_in_a_commit_message(report: Callable[[], Report]) -> None:
-    text = markdown(report())
+    text = write_markdown(report())
     command = ["git", "stripspace", "--strip-comments"]
     kept = subprocess.run(command, input=text, capture_output=True, text=True, encoding="utf-8", check=True).stdout
     assert kept.splitlines() == [line.rstrip() for line in text.splitlines()]
@@ -100,7 +100,7 @@ def test_git_keeps_every_line_in_a_commit_message(report: Callable[[], Report]) 
 @pytest.mark.parametrize("count", [6, pytest.param(30, marks=pytest.mark.test_all)])
 def test_a_report_that_is_too_long_is_cut_and_says_so(count: int) -> None:
     report = longer(count)
-    text = markdown(report)
+    text = write_markdown(report)
     note = re.search(r"\n\n> Left out for length: \d+ lines\. `make diff BASE=<the same base> FORMAT=json` .*\n$", text)
     assert len(text) < 65_000
     assert text.count("<details>") == text.count("</details>")
@@ -123,7 +123,7 @@ def test_foreign_text_is_escaped() -> None:
         after="<img src=x>",
         accepted="<script>*b*\n# [x](y)",
     )
-    text = markdown(Report("<b>", "main", (finding,), {"v1": 0}, ("v1",)))
+    text = write_markdown(Report("<b>", "main", (finding,), {"v1": 0}, ("v1",)))
     assert "``` `a` ``b -> <img src=x> ```" in text
     assert r"✅ accepted: \<script>\*b\* # \[x](y)" in text
     assert r"Schema: \<b> → main" in text
@@ -131,7 +131,7 @@ def test_foreign_text_is_escaped() -> None:
 
 def test_an_accepted_finding_has_its_reason() -> None:
     findings: list[Finding] = [replace(finding, accepted="unused so far") for finding in large().findings]
-    text = markdown(replace(large(), findings=tuple(findings)))
+    text = write_markdown(replace(large(), findings=tuple(findings)))
     assert text.startswith("**Nobody has to act: all changes in the stable profile are safe or accepted.**")
     assert "major, because the stable profile has breaking changes (accepted ones count, too)." in text
     assert text.count("accepted: unused so far") == text.count("🔴 `") + text.count("🟡 `") - folds(text).count(
@@ -140,13 +140,13 @@ def test_an_accepted_finding_has_its_reason() -> None:
 
 
 def test_if_nothing_changed_the_report_is_two_sentences() -> None:
-    first, _, title, _, _, *rest = markdown(NOTHING).splitlines()
+    first, _, title, _, _, *rest = write_markdown(NOTHING).splitlines()
     assert (first, title) == ("**Nobody has to act: nothing changed.**", "Schema: base → head")
     assert rest == ["Recommended version bump: none, because nothing changed."]
 
 
 def test_changed_descriptions_are_counted() -> None:
-    *_, last = markdown(replace(NOTHING, docs_only={"v1": 3})).splitlines()
+    *_, last = write_markdown(replace(NOTHING, docs_only={"v1": 3})).splitlines()
     assert last == "| v1 | 0 | 0 | 0 | 3 |"
 
 
@@ -155,7 +155,7 @@ def test_changed_descriptions_are_counted() -> None:
 
 def test_a_failure_is_in_its_findings_item_or_before_the_counts() -> None:
     report = failing(1, 2)
-    text = markdown(report)
+    text = write_markdown(report)
     first, _ = text.split("| Profile |")
     assert first.index(UNPREDICTED) < first.index("- `user/code/unpredicted.py:1: Module") < first.index(":2: ")
     assert f"User code: {failures(report)} failures in 7 files, 2 that no finding predicts." in first

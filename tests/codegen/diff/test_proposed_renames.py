@@ -10,9 +10,9 @@ import jsonschema
 import pytest
 
 from codegen import ir
-from codegen.data.renames import Rename, keep_old_names, next_major, package_version, parse_renames
-from codegen.diff.render.json import json_text
-from codegen.diff.render.markdown import markdown
+from codegen.data.renames import Rename, keep_old_names, next_major, parse_renames, read_package_version
+from codegen.diff.render.json import write_json
+from codegen.diff.render.markdown import write_markdown
 from codegen.diff.report import Report, compare, propose_renames
 from codegen.diff.sources import Side, Snapshot
 from codegen.diff.verdict.findings import Finding
@@ -21,7 +21,7 @@ from codegen.regen import read_schema
 from tests.support.codegen.build import STRING, Schema, acp_schema, model, other, ref, request, tagged
 from tests.support.diff.report_schema import SCHEMA
 
-UNTIL = next_major(package_version())
+UNTIL = next_major(read_package_version())
 PROFILES = ("v1", "v1_unstable")
 
 
@@ -64,7 +64,7 @@ def test_a_renamed_method_has_no_entry() -> None:
 def test_an_old_name_outlives_the_next_release_even_if_that_is_a_major_one(
     monkeypatch: pytest.MonkeyPatch, version: str, until: str
 ) -> None:
-    monkeypatch.setattr("codegen.diff.report.package_version", lambda: version)
+    monkeypatch.setattr("codegen.diff.report.read_package_version", lambda: version)
     assert [rename.until for rename in propose_renames(report(OLD_UNION | OLD_METHOD, NEW_UNION | NEW_METHOD))] == [
         until
     ]
@@ -113,7 +113,7 @@ def test_a_definition_that_changed_may_still_have_been_renamed(entries: tuple[Re
         ("property-required-added", "Other.six"),
     ]
     comment = "# Maybe not the same: 4 of 5 properties are equal.\n[[renamed]]"
-    assert (comment in markdown(comparison)) is not bool(entries)
+    assert (comment in write_markdown(comparison)) is not bool(entries)
 
 
 def test_a_definition_with_few_equal_properties_was_not_renamed() -> None:
@@ -168,17 +168,17 @@ def both() -> Report:
 
 
 def test_the_markdown_has_the_entries_ready_to_paste() -> None:
-    text = markdown(both()).partition("```toml\n")[2].partition("```")[0]
+    text = write_markdown(both()).partition("```toml\n")[2].partition("```")[0]
     assert parse_renames(text.encode()) == (UNION,)
 
 
 def test_the_json_has_the_entries_as_values() -> None:
-    values = json.loads(json_text(both()))
+    values = json.loads(write_json(both()))
     jsonschema.validate(values, SCHEMA)
     assert values["renames"] == [{"profiles": [*PROFILES], "old": "Block", "new": "ContentBlock", "until": UNTIL}]
 
 
 def test_no_format_mentions_the_file_if_nothing_was_renamed() -> None:
     nothing = report(OLD_METHOD, {**OLD_METHOD, "New": model()})
-    assert "renames.toml" not in markdown(nothing)
-    assert json.loads(json_text(nothing))["renames"] == []
+    assert "renames.toml" not in write_markdown(nothing)
+    assert json.loads(write_json(nothing))["renames"] == []

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from codegen.diff.render.json import json_text
-from codegen.diff.render.markdown import markdown
+from codegen.diff.render.json import write_json
+from codegen.diff.render.markdown import write_markdown
 from codegen.diff.report import Report, compare
 from codegen.diff.verdict.rules import RULES
 from codegen.diff.verdict.verdicts import Verdicts
@@ -35,10 +35,10 @@ def test_the_page_has_a_heading_for_every_rule() -> None:
 
 def test_a_finding_links_to_its_rule() -> None:
     link = "/blob/main/codegen/diff/RULES.md#property-became-required"
-    text = markdown(report())
+    text = write_markdown(report())
     assert "[`property-became-required`]," in text
     assert re.search(rf"^\[`property-became-required`\]: https://.*{link}$", text, re.MULTILINE)
-    values = json.loads(json_text(report()))
+    values = json.loads(write_json(report()))
     assert link in {finding["rule"]: finding["help"] for finding in values["findings"]}["property-became-required"]
 
 

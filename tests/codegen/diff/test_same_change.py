@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from codegen.__main__ import SCHEMA
-from codegen.diff.render.markdown import markdown
+from codegen.diff.render.markdown import write_markdown
 from codegen.diff.report import compare
 from codegen.diff.verdict.verdicts import Severity
 from tests.support.codegen.build import STRING, Schema, model, request
@@ -31,7 +31,7 @@ def test_the_same_change_in_all_definitions_is_one_short_finding() -> None:
     report = compare(side_of_schemas({"v1": old}), side_of_schemas({"v1": new}))
     (finding,) = report.findings
     assert len(finding.places) > 100
-    assert len(markdown(report)) < 5_000
+    assert len(write_markdown(report)) < 5_000
 
 
 def test_a_folded_finding_is_as_bad_as_its_worst_place_which_comes_first() -> None:

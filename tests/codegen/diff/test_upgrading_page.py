@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from codegen.diff.render.markdown import markdown
+from codegen.diff.render.markdown import write_markdown
 from codegen.diff.report import compare
 from codegen.diff.verdict.findings import Failure
 from tests.support.codegen.build import STRING, model
@@ -31,4 +31,4 @@ def test_the_example_is_what_the_command_prints() -> None:
         replace(finding, failures=(FAILURE,)) if finding.subject == "NewSessionRequest.label" else finding
         for finding in report.findings
     ]
-    assert example.rstrip() in markdown(replace(report, findings=tuple(findings))).replace("  \n", "\n")
+    assert example.rstrip() in write_markdown(replace(report, findings=tuple(findings))).replace("  \n", "\n")

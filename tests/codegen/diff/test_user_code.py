@@ -11,8 +11,8 @@ import jsonschema
 import pytest
 
 from codegen.__main__ import main
-from codegen.diff.render.json import json_text
-from codegen.diff.render.markdown import UNPREDICTED, markdown
+from codegen.diff.render.json import write_json
+from codegen.diff.render.markdown import UNPREDICTED, write_markdown
 from codegen.diff.report import Report, compare
 from codegen.diff.sources import read_side
 from codegen.diff.user_code.check import check_user_code
@@ -77,7 +77,7 @@ def test_a_failure_is_attached_to_the_finding_about_the_name_in_it(report: Repor
 
 def test_every_format_has_each_failure_with_its_line(report: Report) -> None:
     failures = [*report.unpredicted, *(failure for finding in report.findings for failure in finding.failures)]
-    shown = {"markdown": markdown(report), "json": json_text(report).replace('\\"', '"')}
+    shown = {"markdown": write_markdown(report), "json": write_json(report).replace('\\"', '"')}
     for name, text in shown.items():
         for failure in failures:
             assert failure.message in text, name
@@ -87,7 +87,7 @@ def test_every_format_has_each_failure_with_its_line(report: Report) -> None:
 
 
 def test_the_json_matches_its_schema(report: Report) -> None:
-    data = json.loads(json_text(report))
+    data = json.loads(write_json(report))
     jsonschema.validate(data, SCHEMA)
     _, unpredicted = data["userCode"]["unpredicted"]
     assert unpredicted["source"] == "from acp_runtime import GONE  # unpredicted"

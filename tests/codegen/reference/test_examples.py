@@ -20,7 +20,7 @@ def test_every_type_of_another_profile_has_a_valid_example(profile: str) -> None
     schema, validity = read_schema(raw, profile[:2]), Validity(raw)
     examples = Examples(schema, read_choices())
     public = [definition for name, definition in schema.definitions.items() if name not in schema.envelopes]
-    values = {definition.name: (definition.pointer, to_json(examples.of(definition.name))) for definition in public}
+    values = {definition.name: (definition.pointer, to_json(examples.make(definition.name))) for definition in public}
     assert values
     assert {
         name: value for name, (pointer, value) in values.items() if not validity.holds(resolve(raw, pointer), value)
