@@ -39,39 +39,39 @@ How many of the operations work:
 
 
 def render_page() -> str:
-    """Return the page for what is recorded."""
+    """Return the page with the recorded results."""
     failures = recorded()
     _require_explanations(failures)
     operations = "; ".join([*CASES, *ON_STDIO])
     versions = "which version a client and an agent of one or both versions speak"
     tried = f"\nThe operations: {operations}; {versions}.\n"
-    parts = [_HEAD, *(_counts(transport, failures) for transport in TRANSPORTS), tried]
-    parts += ["\n## What fails, and why\n\n", *map(_reason, EXPLANATIONS)]
-    parts += ["\n## What these SDKs don't promise\n\n", *map(_reason, NOT_PROMISED)]
+    parts = [_HEAD, *(_write_counts(transport, failures) for transport in TRANSPORTS), tried]
+    parts += ["\n## What fails, and why\n\n", *map(_write_reason, EXPLANATIONS)]
+    parts += ["\n## What these SDKs don't promise\n\n", *map(_write_reason, NOT_PROMISED)]
     return "".join(parts)
 
 
 def _require_explanations(failures: dict[Pair, dict[str, str]]) -> None:
     for pair, operations in failures.items():
-        for operation, found in operations.items():
-            if not any(explanation.explains(pair, operation, found) for explanation in EXPLANATIONS):
-                raise LookupError(f"Say in explanations.toml why this fails with {pair}: {operation}: {found}")
+        for operation, failure in operations.items():
+            if not any(explanation.explains(pair, operation, failure) for explanation in EXPLANATIONS):
+                raise LookupError(f"Say in explanations.toml why this fails with {pair}: {operation}: {failure}")
 
 
-def _counts(transport: str, failures: dict[Pair, dict[str, str]]) -> str:
+def _write_counts(transport: str, failures: dict[Pair, dict[str, str]]) -> str:
     rows = [[f"{transport}: client \\ agent", *SDKS], ["---"] * (len(SDKS) + 1)]
     for client in SDKS:
         counts: list[str] = []
         for server in SDKS:
             pair = client, server, transport
-            tried = [operation for operation in _operations(transport) if is_tried(pair, operation)]
+            tried = [operation for operation in _list_operations(transport) if is_tried(pair, operation)]
             counts.append(f"{len(tried) - len(failures.get(pair, {}))} of {len(tried)}")
         rows.append([client, *counts])
-    return "\n" + _markdown(rows)
+    return "\n" + _write_rows(rows)
 
 
-def _reason(reason: Explanation) -> str:
-    """Return whose fault it is, why, and what fails."""
+def _write_reason(reason: Explanation) -> str:
+    """Return an item that says whose fault a failure is, why, and which operations fail."""
     role, _, sdk = reason.fault.partition(", ")
     kind, others = ("agents", reason.servers) if role == "client" else ("clients", reason.clients)
     where = "" if set(others) == set(SDKS) else f" with {', '.join(others)} {kind}"
@@ -80,8 +80,8 @@ def _reason(reason: Explanation) -> str:
     return f"- **{sdk} {role}s**{where}. {reason.fact} Affected: {'; '.join(reason.operations)}.\n"
 
 
-def _operations(transport: str) -> list[str]:
-    of_versions = [each for each in OPERATIONS if any(each in tried(client, transport) for client in SDKS)]
+def _list_operations(transport: str) -> list[str]:
+    of_versions = [name for name in OPERATIONS if any(name in tried(client, transport) for client in SDKS)]
     return [*CASES, *(ON_STDIO if transport == STDIO else ()), *of_versions]
 
 
@@ -92,17 +92,17 @@ def is_tried(pair: Pair, operation: str) -> bool:
     return operation in cases(pair)
 
 
-def _markdown(rows: list[list[str]]) -> str:
+def _write_rows(rows: list[list[str]]) -> str:
     return "".join(f"| {' | '.join(row)} |\n" for row in rows)
 
 
 async def _try_all() -> dict[Pair, dict[str, str]]:
-    found: dict[Pair, dict[str, str]] = {}
+    failures: dict[Pair, dict[str, str]] = {}
     for pair in PAIRS:
-        found[pair] = await find(pair, recorded().get(pair, {}))
-        print(*pair, *(f"\n    {each}: {how}" for each, how in found[pair].items()), flush=True)
+        failures[pair] = await find(pair, recorded().get(pair, {}))
+        print(*pair, *(f"\n    {operation}: {failure}" for operation, failure in failures[pair].items()), flush=True)
     await close_all()
-    return found
+    return failures
 
 
 if __name__ == "__main__":

@@ -25,22 +25,22 @@ PYREFLY = ["pyrefly", "check", "--output-format", "min-text", "--python-interpre
 COMMANDS = {"ty": TY, "pyrefly": PYREFLY, "pyrefly --preset default": [*PYREFLY, "--preset", "default"]}
 
 
-def mistakes(file: Path) -> Iterator[tuple[range, str]]:
-    """Return each mistake of a file: the lines of its statement, and the line with the remark."""
+def find_mistakes(file: Path) -> Iterator[tuple[range, str]]:
+    """Yield the mistakes of a file: the lines of the statement, and the line with the remark."""
     text = file.read_text("utf-8")
     statements = [
-        range(each.lineno, (each.end_lineno or each.lineno) + 1)
-        for each in ast.walk(ast.parse(text))
-        if isinstance(each, ast.stmt) and not hasattr(each, "body")
+        range(node.lineno, (node.end_lineno or node.lineno) + 1)
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.stmt) and not hasattr(node, "body")
     ]
     for number, line in enumerate(text.splitlines(), 1):
         if _REMARK.search(line):
-            around = [each for each in statements if number in each]
+            around = [lines for lines in statements if number in lines]
             yield min(around, key=len, default=range(number, number + 1)), line
 
 
-def reported(command: list[str]) -> set[tuple[str, int]]:
-    """Return the files and lines that a tool reports, if the remarks that suppress reports are removed."""
+def find_reported_lines(command: list[str]) -> set[tuple[str, int]]:
+    """Return the files and lines that a tool reports, without the remarks that suppress reports."""
     with TemporaryDirectory() as folder:
         for file in MISTAKES.glob("*.py"):
             (Path(folder) / file.name).write_text(_REMARK.sub("", file.read_text("utf-8")), "utf-8")
@@ -52,11 +52,13 @@ def reported(command: list[str]) -> set[tuple[str, int]]:
 
 def main() -> None:
     """Print the results."""
-    known = [(file.name, *each) for file in sorted(MISTAKES.glob("*.py")) for each in mistakes(file)]
+    known = [(file.name, *mistake) for file in sorted(MISTAKES.glob("*.py")) for mistake in find_mistakes(file)]
     for name, command in COMMANDS.items():
-        found = reported(command)
+        reported = find_reported_lines(command)
         missed = [
-            (file, lines, line) for file, lines, line in known if not any((file, each) in found for each in lines)
+            (file, lines, line)
+            for file, lines, line in known
+            if not any((file, number) in reported for number in lines)
         ]
         print(f"{name} reports {len(known) - len(missed)} of {len(known)} mistakes. It misses:")
         for file, lines, line in missed:

@@ -1,6 +1,6 @@
-"""What breaks for users of the hand-written packages, acp_runtime and acp_kit: `make api-changes`. griffe finds it.
+"""Lists what breaks for users of acp_runtime and acp_kit, the hand-written packages: `make api-changes`. Uses griffe.
 
-Some of what it lists breaks nobody, such as a method that a class has from a base class in another package now.
+Some of these changes break nobody: a method that a class now inherits from another package is listed as removed.
 """
 
 from __future__ import annotations
@@ -35,14 +35,18 @@ _OF_KIT = (
     "v2",
     "versions",
 )
-PUBLIC = {"acp_runtime", *(f"acp_runtime.{each}" for each in _OF_RUNTIME), *(f"acp_kit.{each}" for each in _OF_KIT)}
+PUBLIC = {
+    "acp_runtime",
+    *(f"acp_runtime.{module}" for module in _OF_RUNTIME),
+    *(f"acp_kit.{module}" for module in _OF_KIT),
+}
 
 # These import all that they offer.
 _IMPORTING = {"acp_runtime", "acp_runtime.transports", "acp_kit.registry", "acp_kit.sync", "acp_kit.versions"}
 
 
 def offered(module: ModuleType) -> list[str]:
-    """Return the public names of a module: without an `__all__`, all that it imports or defines, but modules."""
+    """Return the public names of a module: those in `__all__`, or else all names except those of modules."""
     names = [name for name, value in vars(module).items() if name[0] != "_" and not isinstance(value, ModuleType)]
     return sorted(getattr(module, "__all__", names))
 
@@ -51,29 +55,33 @@ def python_api_changes(base: str, repository: Path) -> list[str]:
     """Return a line of Markdown for each breaking change from a git ref to the working tree."""
     with tempfile.TemporaryDirectory(prefix="acp-api-") as folder:
         git.extract(base, repository, Path(folder), *_PACKAGES)
-        return list(_changes(Path(folder), repository))
+        return list(_find_changes(Path(folder), repository))
 
 
-def _changes(old: Path, new: Path) -> Iterator[str]:
-    before, after = _public_modules(old), _public_modules(new)
+def _find_changes(old: Path, new: Path) -> Iterator[str]:
+    before, after = _load_public_modules(old), _load_public_modules(new)
     yield from (f"`{name}`: *Public module was removed*" for name in before if name not in after)
     seen: set[str] = set()  # some names can be imported from two modules
-    for name in [each for each in before if each in after]:
-        for each in griffe.find_breaking_changes(before[name], after[name]):
-            text = each.explain(griffe.ExplanationStyle.MARKDOWN).removeprefix("- ")
+    for name in [name for name in before if name in after]:
+        for breakage in griffe.find_breaking_changes(before[name], after[name]):
+            text = breakage.explain(griffe.ExplanationStyle.MARKDOWN).removeprefix("- ")
             if text not in seen:
                 yield f"`{name}`: {text}"
             seen.add(text)
 
 
-def _public_modules(folder: Path) -> dict[str, griffe.Module]:
+def _load_public_modules(folder: Path) -> dict[str, griffe.Module]:
     """Return the public modules of a checkout by their names, without the modules in them, which may be private."""
-    paths = [folder / each for each in _PACKAGES]
-    loader = griffe.GriffeLoader(search_paths=[each.parent for each in paths], allow_inspection=False)
-    packages = [loader.load(each.name) for each in paths]
+    paths = [folder / package for package in _PACKAGES]
+    loader = griffe.GriffeLoader(search_paths=[path.parent for path in paths], allow_inspection=False)
+    packages = [loader.load(path.name) for path in paths]
     loader.resolve_aliases()
-    found = {each.path: each for package in packages for each in (package, *package.modules.values())}
-    modules = {name: each for name, each in found.items() if name in PUBLIC and isinstance(each, griffe.Module)}
+    modules = {
+        module.path: module
+        for package in packages
+        for module in (package, *package.modules.values())
+        if module.path in PUBLIC and isinstance(module, griffe.Module)
+    }
     for module in modules.values():
         for name in module.modules:
             module.del_member(name)

@@ -51,9 +51,21 @@ FRAMEWORKS = (
 )
 
 _SECONDS = 180
+# What npm and pip print if they can't reach their registry.
 _NO_NETWORK = (
-    *("ENOTFOUND", "EAI_AGAIN", "ECONNREFUSED", "ECONNRESET", "ENETUNREACH", "ENOTCACHED", "ETIMEDOUT", "ERR_SOCKET"),
-    *("NewConnectionError", "NameResolutionError", "ConnectTimeoutError", "ReadTimeoutError", "ProxyError"),
+    "ENOTFOUND",
+    "EAI_AGAIN",
+    "ECONNREFUSED",
+    "ECONNRESET",
+    "ENETUNREACH",
+    "ENOTCACHED",
+    "ETIMEDOUT",
+    "ERR_SOCKET",
+    "NewConnectionError",
+    "NameResolutionError",
+    "ConnectTimeoutError",
+    "ReadTimeoutError",
+    "ProxyError",
 )
 
 

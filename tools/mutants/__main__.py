@@ -8,13 +8,13 @@ import signal
 import sys
 import time
 
-from tools.mutants.changes import Change, changes_of, restore
-from tools.mutants.folders import FOLDERS, NOT_EXECUTED, files_of, tests_of
-from tools.mutants.known import equivalent
-from tools.mutants.measuring import measured
+from tools.mutants.changes import Change, find_changes, restore
+from tools.mutants.folders import FOLDERS, NOT_EXECUTED, find_files, find_tests
+from tools.mutants.known import read_equivalent
+from tools.mutants.measuring import measure_tests
 from tools.mutants.page import write_page
 from tools.mutants.replay import replay
-from tools.mutants.results import Folder, Result, commit, read_folder, table
+from tools.mutants.results import Folder, Result, describe_commit, read_folder, write_table
 from tools.mutants.running import Runner
 
 
@@ -36,44 +36,44 @@ def main() -> int:
     folders: list[Folder] = []
     for code in arguments.folders or FOLDERS:
         try:
-            folder = _tried(code.rstrip("/"), arguments, deadline)
+            folder = _try_changes(code.rstrip("/"), arguments, deadline)
         finally:
             restore()
         folder.write()
         folders.append(folder)
-    print("\n".join(table(folders)))
+    print("\n".join(write_table(folders)))
     if arguments.page:
         write_page()
     return 0
 
 
-def _tried(code: str, arguments: argparse.Namespace, deadline: float) -> Folder:
+def _try_changes(code: str, arguments: argparse.Namespace, deadline: float) -> Folder:
     """Try the changes of a folder."""
-    changes = [change for file in files_of(code) if file != NOT_EXECUTED for change in changes_of(file)]
+    changes = [change for file in find_files(code) if file != NOT_EXECUTED for change in find_changes(file)]
     before = read_folder(code) if arguments.again else None
     sample, seed = (before.sample, before.seed) if before else (arguments.sample, arguments.seed)
     chosen = changes if sample is None else random.Random(seed).sample(changes, min(sample, len(changes)))
-    results = {change: Result("equivalent", how=entry.reason) for entry in equivalent() for change in [entry.change]}
+    results = {entry.change: Result("equivalent", how=entry.reason) for entry in read_equivalent()}
     if before is not None:
         results = {change: result for change, _, result in before.results if result.result == "killed"} | results
     left = [change for change in chosen if change not in results]
     print(f"{code}: {len(changes)} changes, {len(left)} to try", flush=True)
-    runner = Runner(left, measured(tests_of(code), files_of(code.split("/", 1)[0])), arguments.jobs, deadline)
+    runner = Runner(left, measure_tests(find_tests(code), find_files(code.split("/", 1)[0])), arguments.jobs, deadline)
     for index, result in runner.run():
         _print(left[index], result)
     results |= {change: runner.results[index] for index, change in enumerate(left)}
     return Folder(
         code=code,
-        commit=commit(),
+        commit=describe_commit(),
         sample=sample,
         seed=seed,
         changes=len(changes),
-        results=[(change, change.line(), results[change]) for change in chosen],
+        results=[(change, change.find_line(), results[change]) for change in chosen],
     )
 
 
 def _print(change: Change, result: Result) -> None:
-    place = f"{change.file}:{change.line()} {change.function}"
+    place = f"{change.file}:{change.find_line()} {change.function}"
     what = f"{_short(change.old)} -> {_short(change.new)}"
     print(f"{result.result:9} {result.seconds:5.1f} s {place}: {what} | {result.by} {result.how}", flush=True)
 

@@ -68,29 +68,29 @@ class Change:
     new: str
     nth: int = 0
 
-    def source(self) -> str:
+    def read_source(self) -> str:
         """Return the text of the file as it was when this process first read it."""
         return _read(self.file)
 
-    def changed(self) -> str:
+    def apply(self) -> str:
         """Return the text of the file with the change, which keeps the numbers of all lines.
 
         Raises:
             LookupError: the file has no such place.
         """
-        source, start = self.source(), self._start()
-        return source[:start] + _padded(self.old, self.new) + source[start + len(self.old) :]
+        source, start = self.read_source(), self._find_start()
+        return source[:start] + _pad(self.old, self.new) + source[start + len(self.old) :]
 
-    def line(self) -> int:
+    def find_line(self) -> int:
         """Return the number of the line where the replaced text begins.
 
         Raises:
             LookupError: the file has no such place.
         """
-        return self.source().count("\n", 0, self._start()) + 1
+        return self.read_source().count("\n", 0, self._find_start()) + 1
 
-    def _start(self) -> int:
-        places = _places(self.source(), self.function, self.text, self.old)
+    def _find_start(self) -> int:
+        places = _find_places(self.read_source(), self.function, self.text, self.old)
         if self.nth >= len(places):
             place = self.function or "the module"
             raise LookupError(f"{self.file}: {place} has no line {self.text!r} with {self.old!r}.")
@@ -115,13 +115,13 @@ def _read(file: str) -> str:
     return _texts[file]
 
 
-def changes_of(file: str) -> list[Change]:
+def find_changes(file: str) -> list[Change]:
     """Return all changes of a file."""
     source = _read(file)
     changes: list[Change] = []
-    for start, old, new, function in _replacements_of_module(source):
+    for start, old, new, function in _find_replacements_in_module(source):
         text = source[source.rfind("\n", 0, start) + 1 :].split("\n", 1)[0].strip()
-        nth = _places(source, function, text, old).index(start)
+        nth = _find_places(source, function, text, old).index(start)
         change = Change(file, function, text, old, new, nth)
         if new != old and change not in changes and _compiles(change):
             changes.append(change)
@@ -131,7 +131,7 @@ def changes_of(file: str) -> list[Change]:
 def is_cached(change: Change) -> bool:
     """Return whether the changed function keeps its results: it is a `cached_property`, or decorated with `cache`."""
     name = change.function.rpartition(".")[2]
-    functions = (node for node in ast.walk(_parsed(change.source())) if isinstance(node, Function))
+    functions = (node for node in ast.walk(_parse(change.read_source())) if isinstance(node, Function))
     return any(
         "cache" in ast.unparse(decorator)
         for function in functions
@@ -143,7 +143,7 @@ def is_cached(change: Change) -> bool:
 def lines_of_statement(source: str, line: int) -> range:
     """Return the lines of the innermost statement at a line, without the statements inside it."""
     innermost = range(line, line + 1)
-    for node in ast.walk(_parsed(source)):
+    for node in ast.walk(_parse(source)):
         if isinstance(node, ast.stmt) and node.lineno <= line <= (node.end_lineno or 0):
             inside = [child.lineno for child in ast.walk(node) if isinstance(child, ast.stmt) and child is not node]
             end = min([(node.end_lineno or 0) + 1, *inside])
@@ -154,24 +154,24 @@ def lines_of_statement(source: str, line: int) -> range:
 
 def lines_of_function(change: Change) -> set[int]:
     """Return the lines of the function or class around a change."""
-    source = change.source()
+    source = change.read_source()
     return {
         line
-        for first, last in _ranges(source)[change.function]
+        for first, last in _find_ranges(source)[change.function]
         for line in range(source.count("\n", 0, first) + 1, source.count("\n", 0, last) + 1)
     }
 
 
 @lru_cache(8)
-def _parsed(source: str) -> ast.Module:
+def _parse(source: str) -> ast.Module:
     return ast.parse(source)
 
 
 @lru_cache(256)
-def _ranges(source: str) -> dict[str, list[tuple[int, int]]]:
+def _find_ranges(source: str) -> dict[str, list[tuple[int, int]]]:
     """Return the ranges of characters of each function and class, by its qualified name."""
     ranges: dict[str, list[tuple[int, int]]] = {"": [(0, len(source))]}
-    starts = _starts(source)
+    starts = _find_starts(source)
 
     def visit(node: ast.AST, prefix: str) -> None:
         for child in ast.iter_child_nodes(node):
@@ -182,11 +182,11 @@ def _ranges(source: str) -> dict[str, list[tuple[int, int]]]:
             else:
                 visit(child, prefix)
 
-    visit(_parsed(source), "")
+    visit(_parse(source), "")
     return ranges
 
 
-def _starts(source: str) -> list[int]:
+def _find_starts(source: str) -> list[int]:
     """Return where each line starts, and the end of the text."""
     starts = [0]
     for line in source.splitlines(keepends=True):
@@ -194,10 +194,10 @@ def _starts(source: str) -> list[int]:
     return [*starts, len(source)]
 
 
-def _places(source: str, function: str, text: str, old: str) -> list[int]:
+def _find_places(source: str, function: str, text: str, old: str) -> list[int]:
     """Return where `old` begins in a line `text` of the function."""
     places: list[int] = []
-    for first, last in _ranges(source).get(function, []):
+    for first, last in _find_ranges(source).get(function, []):
         start = first
         while start < last:
             line = source[start:].split("\n", 1)[0]
@@ -207,7 +207,7 @@ def _places(source: str, function: str, text: str, old: str) -> list[int]:
     return places
 
 
-def _padded(old: str, new: str) -> str:
+def _pad(old: str, new: str) -> str:
     """Return `new` with as many lines as `old`."""
     missing = "\n" * (old.count("\n") - new.count("\n"))
     if not missing:
@@ -221,21 +221,21 @@ def _padded(old: str, new: str) -> str:
 
 def _compiles(change: Change) -> bool:
     try:
-        compile(change.changed(), change.file, "exec", dont_inherit=True)
+        compile(change.apply(), change.file, "exec", dont_inherit=True)
     except SyntaxError:
         return False
     return True
 
 
-def _replacements_of_module(source: str) -> Iterator[tuple[int, str, str, str]]:
+def _find_replacements_in_module(source: str) -> Iterator[tuple[int, str, str, str]]:
     """Yield the start and text of each replaced place, the text in its place, and the function around it."""
-    starts = _starts(source)
+    starts = _find_starts(source)
     lines = source.splitlines(keepends=True)
 
     def position(line: int, column: int) -> int:
         return starts[line - 1] + len(lines[line - 1].encode()[:column].decode())
 
-    for function, first, last, new in _visited(_parsed(source), "", source):
+    for function, first, last, new in _visit(_parse(source), "", source):
         start = position(first.lineno, first.col_offset)
         end = position(last.end_lineno or 0, last.end_col_offset or 0)
         yield start, source[start:end], new, function
@@ -244,24 +244,24 @@ def _replacements_of_module(source: str) -> Iterator[tuple[int, str, str, str]]:
 Replacement = tuple[ast.expr | ast.stmt, ast.expr | ast.stmt, str]
 
 
-def _visited(
+def _visit(
     node: ast.AST, function: str, source: str
 ) -> Iterator[tuple[str, ast.expr | ast.stmt, ast.expr | ast.stmt, str]]:
     """Yield the function around each replaced place, the place's first and last node, and the text in its place."""
     if isinstance(node, _SKIPPED) or _is_docstring(node):
         return
     if isinstance(node, ast.expr | ast.stmt | ast.comprehension):
-        for first, last, new in _replacements(node, source):
+        for first, last, new in _find_replacements(node, source):
             yield function, first, last, new
-    for child, around in _children(node, function):
-        yield from _visited(child, around, source)
+    for child, around in _find_children(node, function):
+        yield from _visit(child, around, source)
 
 
 def _is_docstring(node: ast.AST) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 
-def _children(node: ast.AST, function: str) -> Iterator[tuple[ast.AST, str]]:
+def _find_children(node: ast.AST, function: str) -> Iterator[tuple[ast.AST, str]]:
     """Yield the parts of a node that are changed, and the function around them."""
     match node:
         case ast.If(test=test, orelse=orelse) if "TYPE_CHECKING" in ast.unparse(test):
@@ -302,7 +302,7 @@ def _is_for_type_checkers(func: ast.expr) -> bool:
     return name.endswith(("cast", "TypeVar", "assert_never", "NewType")) or bool(_LOGS.search(name))
 
 
-def _replacements(  # noqa: PLR0912 - a table
+def _find_replacements(  # noqa: PLR0912 - a table
     node: ast.expr | ast.stmt | ast.comprehension, source: str
 ) -> Iterator[Replacement]:
     """Yield the first and last replaced node, and the text in their place."""
@@ -322,7 +322,7 @@ def _replacements(  # noqa: PLR0912 - a table
         case ast.comprehension(ifs=conditions):
             yield from ((condition, condition, "True") for condition in conditions)
         case ast.Compare():
-            yield from ((node, node, new) for new in _compared(node, atom))
+            yield from ((node, node, new) for new in _vary_comparison(node, atom))
         case ast.BoolOp(op=op, values=values):
             word, other = (" and ", " or ") if isinstance(op, ast.And) else (" or ", " and ")
             atoms = [atom(value) for value in values]
@@ -340,14 +340,14 @@ def _replacements(  # noqa: PLR0912 - a table
             if number != 0:
                 yield node, node, f"({number - 1})"
         case ast.Call(func=func) if not _is_for_type_checkers(func) and ast.unparse(func) != "field":
-            yield from ((node, node, new) for new in _with_fewer_arguments(node, text))
+            yield from ((node, node, new) for new in _drop_arguments(node, text))
         case ast.stmt():
-            yield from _replaced_statements(node, text)
+            yield from _replace_statement(node, text)
         case _:
             return
 
 
-def _compared(node: ast.Compare, atom: Callable[[ast.AST], str]) -> Iterator[str]:
+def _vary_comparison(node: ast.Compare, atom: Callable[[ast.AST], str]) -> Iterator[str]:
     """Yield the comparison with another operator in each place."""
     operands = [atom(node.left), *(atom(operand) for operand in node.comparators)]
     for index, op in enumerate(node.ops):
@@ -364,7 +364,7 @@ def _is_text_or_list(node: ast.AST) -> bool:
     )
 
 
-def _with_fewer_arguments(node: ast.Call, text: Callable[[ast.AST], str]) -> Iterator[str]:
+def _drop_arguments(node: ast.Call, text: Callable[[ast.AST], str]) -> Iterator[str]:
     """Yield the call without each keyword argument, and without its last positional one."""
     arguments = [text(argument) for argument in node.args]
     keywords = [
@@ -378,7 +378,7 @@ def _with_fewer_arguments(node: ast.Call, text: Callable[[ast.AST], str]) -> Ite
         yield f"{text(node.func)}({', '.join([*arguments[:-1], *keywords])})"
 
 
-def _replaced_statements(  # noqa: PLR0912 - a table
+def _replace_statement(  # noqa: PLR0912 - a table
     node: ast.stmt, text: Callable[[ast.AST], str]
 ) -> Iterator[Replacement]:
     match node:

@@ -38,14 +38,14 @@ _TESTS_OF_KIT = ["tests/kit/agent", "tests/kit/client", "tests/kit/history", "te
 NOT_EXECUTED = "runtime/acp_runtime/models/older_pydantic.py"
 
 
-def files_of(code: str) -> list[str]:
+def find_files(code: str) -> list[str]:
     """Return the Python files of a folder, in the order of their names, or the file itself."""
     path = ROOT / code
     files = sorted(path.rglob("*.py")) if path.is_dir() else [path]
     return [str(file.relative_to(ROOT)) for file in files]
 
 
-def tests_of(code: str) -> list[str]:
+def find_tests(code: str) -> list[str]:
     """Return the tests that should notice a change in a folder or file: in codegen and kit its folder's, and others."""
     root, *parts = code.split("/")
     if root in ("runtime", "generated"):

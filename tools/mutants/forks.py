@@ -96,7 +96,7 @@ class _Wait:
         self._pid = pid
         self._seconds = seconds
         self._end = time.monotonic() + seconds
-        self._began_at = self._used = _processor_seconds(pid)
+        self._began_at = self._used = _read_processor_seconds(pid)
 
     def left(self) -> float:
         """Return how many seconds to wait now.
@@ -107,7 +107,7 @@ class _Wait:
         left = self._end - time.monotonic()
         if left > 0:
             return left
-        used = _processor_seconds(self._pid)
+        used = _read_processor_seconds(self._pid)
         if used == self._used or used - self._began_at > self._seconds:
             raise TimeoutError
         self._used = used
@@ -115,7 +115,7 @@ class _Wait:
         return self._seconds / 2
 
 
-def _processor_seconds(pid: int) -> float:
+def _read_processor_seconds(pid: int) -> float:
     """Return how much processor time a process has used; 0 where the system doesn't say."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
@@ -136,22 +136,22 @@ def share(count: int, jobs: int, work: Callable[[int], Any]) -> Iterator[tuple[i
             report([index, work(index)])
 
     try:
-        with _many_forks([worker] * jobs) as forks:
-            yield from _merged(forks)
+        with _start_forks([worker] * jobs) as forks:
+            yield from _merge_reports(forks)
     finally:
         os.close(queue)
 
 
 @contextmanager
-def _many_forks(works: list[Callable[[Report], None]]) -> Generator[list[Fork]]:
+def _start_forks(works: list[Callable[[Report], None]]) -> Generator[list[Fork]]:
     if not works:
         yield []
         return
-    with fork(works[0]) as first, _many_forks(works[1:]) as others:
+    with fork(works[0]) as first, _start_forks(works[1:]) as others:
         yield [first, *others]
 
 
-def _merged(forks: list[Fork]) -> Iterator[Any]:
+def _merge_reports(forks: list[Fork]) -> Iterator[Any]:
     data = dict.fromkeys((work.read for work in forks), b"")
     while data:
         for read in select.select(list(data), [], [])[0]:
@@ -166,7 +166,7 @@ def _merged(forks: list[Fork]) -> Iterator[Any]:
 
 
 @contextmanager
-def own_folder_for_temporary_files() -> Generator[None]:
+def use_own_temporary_folder() -> Generator[None]:
     """Give the tests of this process a temporary folder that is deleted at the end."""
     folder = tempfile.mkdtemp(prefix="mutants-")
     os.environ["PYTEST_DEBUG_TEMPROOT"] = folder

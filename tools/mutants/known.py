@@ -26,12 +26,12 @@ class Known:
     reason: str = ""
 
 
-def survivors() -> list[Known]:
+def read_survivors() -> list[Known]:
     """Return the changes that once survived, with the tests that notice them now."""
     return _read("survivors.toml")
 
 
-def equivalent() -> list[Known]:
+def read_equivalent() -> list[Known]:
     """Return the changes after which the code does the same."""
     return _read("equivalent.toml")
 

@@ -13,7 +13,7 @@ from tools.paths import ROOT
 
 Functions = dict[tuple[str, str, int], list[FunctionType]]
 # Folders with packages; the others are packages.
-_IMPORT_ROOTS = ("generated", "kit", "migrate", "runtime")
+_IMPORT_ROOTS = ("generated", "kit", "runtime")
 ChangedCode = list[tuple[FunctionType, CodeType]]
 _IS_FUNCTION = 0x1 | 0x2  # inspect.CO_OPTIMIZED | inspect.CO_NEWLOCALS
 
@@ -22,7 +22,7 @@ class ChangesImportError(Exception):
     """The change is in code that runs at import, or changes what a function needs of the one around it."""
 
 
-def live_functions(files: set[str]) -> Functions:
+def find_functions(files: set[str]) -> Functions:
     """Import some files, and return their functions by file, qualified name and first line."""
     for file in sorted(files):
         root, *parts = Path(file).with_suffix("").parts
@@ -40,25 +40,25 @@ def live_functions(files: set[str]) -> Functions:
 def needs_import(change: Change) -> bool:
     """Return whether no function of a running process can get the change."""
     path = str(ROOT / change.file)
-    old = compile(change.source(), path, "exec", dont_inherit=True)
-    new = compile(change.changed(), path, "exec", dont_inherit=True)
+    old = compile(change.read_source(), path, "exec", dont_inherit=True)
+    new = compile(change.apply(), path, "exec", dont_inherit=True)
     try:
-        return any(before.co_freevars != after.co_freevars for before, after in _changed_functions(old, new))
+        return any(before.co_freevars != after.co_freevars for before, after in _find_changed_functions(old, new))
     except ChangesImportError:
         return True
 
 
-def changed_code(change: Change, functions: Functions) -> ChangedCode:
+def compile_change(change: Change, functions: Functions) -> ChangedCode:
     """Return each changed function with its new `__code__`.
 
     Raises:
         ChangesImportError: the process has to import the changed file instead.
     """
     path = str(ROOT / change.file)
-    old = compile(change.source(), path, "exec", dont_inherit=True)
-    new = compile(change.changed(), path, "exec", dont_inherit=True)
+    old = compile(change.read_source(), path, "exec", dont_inherit=True)
+    new = compile(change.apply(), path, "exec", dont_inherit=True)
     changed: ChangedCode = []
-    for before, after in _changed_functions(old, new):
+    for before, after in _find_changed_functions(old, new):
         for function in functions.get(_key(before), []):
             if before.co_freevars != after.co_freevars:
                 raise ChangesImportError
@@ -72,27 +72,28 @@ def _key(code: CodeType) -> tuple[str, str, int]:
     return code.co_filename, code.co_qualname, code.co_firstlineno
 
 
-def _changed_functions(old: CodeType, new: CodeType) -> Iterator[tuple[CodeType, CodeType]]:
+def _find_changed_functions(old: CodeType, new: CodeType) -> Iterator[tuple[CodeType, CodeType]]:
     """Yield the changed functions, and the unchanged ones inside them, which are made anew."""
     if old == new:
         return
-    inside = list(zip(_inside(old), _inside(new), strict=False))
+    old_inside, new_inside = _find_inner_code(old), _find_inner_code(new)
+    inside = list(zip(old_inside, new_inside, strict=False))
     if old.co_flags & _IS_FUNCTION == _IS_FUNCTION:
         yield old, new
-        if [before.co_qualname for before in _inside(old)] == [after.co_qualname for after in _inside(new)]:
+        if [code.co_qualname for code in old_inside] == [code.co_qualname for code in new_inside]:
             for pair in inside:
-                yield from _changed_functions(*pair)
-    elif _own(old) != _own(new) or len(_inside(old)) != len(_inside(new)):
+                yield from _find_changed_functions(*pair)
+    elif _describe_own_code(old) != _describe_own_code(new) or len(old_inside) != len(new_inside):
         raise ChangesImportError
     else:
         for pair in inside:
-            yield from _changed_functions(*pair)
+            yield from _find_changed_functions(*pair)
 
 
-def _inside(code: CodeType) -> list[CodeType]:
+def _find_inner_code(code: CodeType) -> list[CodeType]:
     return [constant for constant in code.co_consts if isinstance(constant, CodeType)]
 
 
-def _own(code: CodeType) -> tuple[bytes, tuple[str, ...], list[object]]:
+def _describe_own_code(code: CodeType) -> tuple[bytes, tuple[str, ...], list[object]]:
     """Return what is executed in the code itself."""
     return code.co_code, code.co_names, [constant for constant in code.co_consts if not isinstance(constant, CodeType)]

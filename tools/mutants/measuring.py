@@ -17,7 +17,7 @@ from typing import Any
 import coverage
 import pytest
 
-from tools.mutants.folders import BUILD, files_of
+from tools.mutants.folders import BUILD, find_files
 from tools.mutants.forks import fork, reports
 from tools.paths import ROOT
 
@@ -57,9 +57,9 @@ class Measured:
     start_programs: Set[str]
 
 
-def measured(paths: Sequence[str], files: Sequence[str]) -> Measured:
+def measure_tests(paths: Sequence[str], files: Sequence[str]) -> Measured:
     """Run the tests once, or read what an earlier run with the same code and tests wrote."""
-    kept = BUILD / f"measured-{_digest(paths, files)}.json"
+    kept = BUILD / f"measured-{_compute_digest(paths, files)}.json"
     if not kept.exists():
         BUILD.mkdir(parents=True, exist_ok=True)
         print(f"Running {' '.join(paths)} unchanged, to see which lines each test executes", flush=True)
@@ -72,20 +72,20 @@ def measured(paths: Sequence[str], files: Sequence[str]) -> Measured:
         seconds=data["seconds"],
         failed=set(data["failed"]),
         imported={file: set(lines) for file, lines in data["imported"].items()},
-        tests=_by_line(data["tests"]),
-        programs=_by_line(data["programs"]),
+        tests=_convert_lines(data["tests"]),
+        programs=_convert_lines(data["programs"]),
         start_programs=set(data["start_programs"]),
     )
 
 
-def _by_line(data: dict[str, dict[str, list[str]]]) -> ByLine:
+def _convert_lines(data: dict[str, dict[str, list[str]]]) -> ByLine:
     return {file: {int(line): tests for line, tests in lines.items()} for file, lines in data.items()}
 
 
-def _digest(paths: Sequence[str], files: Sequence[str]) -> str:
+def _compute_digest(paths: Sequence[str], files: Sequence[str]) -> str:
     digest = hashlib.sha256(json.dumps([list(paths), list(files)]).encode())
     for path in ("runtime", "kit", "codegen", "generated", *paths, "tests/support"):
-        for file in files_of(path):
+        for file in find_files(path):
             digest.update((ROOT / file).read_bytes())
     return digest.hexdigest()[:16]
 
@@ -108,12 +108,12 @@ def _measure(paths: Sequence[str], files: Sequence[str], kept: Path) -> None:
             return
         of_programs = coverage.Coverage(data_file=str(folder / "data"), config_file=False)
         of_programs.combine([str(folder)])
-        kept.write_text(json.dumps(_result(recorder, files, lines.get_data(), of_programs.get_data())))
+        kept.write_text(json.dumps(_collect(recorder, files, lines.get_data(), of_programs.get_data())))
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _result(recorder: _Recorder, files: Sequence[str], here: Any, programs: Any) -> dict[str, Any]:
+def _collect(recorder: _Recorder, files: Sequence[str], here: Any, programs: Any) -> dict[str, Any]:
     imported: dict[str, list[int]] = {}
     tests: dict[str, dict[int, list[str]]] = {}
     of_programs: dict[str, dict[int, list[str]]] = {}

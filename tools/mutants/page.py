@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tools.mutants.folders import FOLDERS, PAGE
-from tools.mutants.results import read_folder, table
+from tools.mutants.results import read_folder, write_table
 
 _MARK = "<!-- Below: written by `make mutants`. -->\n"
 
@@ -12,8 +12,8 @@ def write_page() -> None:
     """Write what the last runs found below the mark. The rows of folders that were not tried in this clone stay."""
     head, _, before = PAGE.read_text().partition(_MARK)
     folders = [folder for folder in map(read_folder, FOLDERS) if folder is not None]
-    rows = _rows(before.splitlines()) | _rows(table(folders))
-    lines = [*table([]), *(rows[folder] for folder in FOLDERS if folder in rows)]
+    rows = _rows(before.splitlines()) | _rows(write_table(folders))
+    lines = [*write_table([]), *(rows[folder] for folder in FOLDERS if folder in rows)]
     PAGE.write_text(head + _MARK + "\n" + "\n".join(lines) + "\n")
 
 

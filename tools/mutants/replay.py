@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 import pytest
 
 from tools.mutants.forks import Report, fork, reports, share
-from tools.mutants.known import Known, equivalent, survivors
-from tools.mutants.live import ChangesImportError, Functions, changed_code, live_functions
+from tools.mutants.known import Known, read_equivalent, read_survivors
+from tools.mutants.live import ChangesImportError, Functions, compile_change, find_functions
 from tools.mutants.measuring import PYTEST_ARGUMENTS
-from tools.mutants.running import Collected, first_failure
+from tools.mutants.running import Collected, find_failure
 
 # Most of the time passes while a test waits for what a change prevents.
 _AT_ONCE = 8
@@ -24,15 +24,15 @@ _NOT_NOTICED = "No test notices this change: those that are named for it in tool
 
 def replay() -> int:
     """Try each change with the tests that notice it, and print what is wrong. Return the exit code."""
-    known = survivors()
+    known = read_survivors()
     files = sorted({test.split("::")[0] for entry in known for test in entry.tests})
 
     def run(report: Report) -> None:
         def try_all(items: list[pytest.Item]) -> None:
-            functions = live_functions({entry.change.file for entry in known})
+            functions = find_functions({entry.change.file for entry in known})
 
             def problem(index: int) -> str:
-                return _problem(known[index], items, functions)
+                return _find_problem(known[index], items, functions)
 
             for _, text in share(len(known), _AT_ONCE, problem):
                 report(text)
@@ -41,39 +41,39 @@ def replay() -> int:
 
     with fork(run) as forked:
         texts: list[str] = list(reports(forked))
-    problems = [*_equivalent_gone(), *(text for text in texts if text)]
+    problems = [*_find_gone_equivalents(), *(text for text in texts if text)]
     if len(texts) < len(known):
         problems.append("Not all changes of tools/mutants/survivors.toml were tried: the tests can't be collected.")
     print("\n".join(problems))
     return 1 if problems else 0
 
 
-def _equivalent_gone() -> Iterator[str]:
+def _find_gone_equivalents() -> Iterator[str]:
     """Yield a sentence for each equivalent change whose text is gone."""
-    for entry in equivalent():
+    for entry in read_equivalent():
         try:
-            entry.change.line()
+            entry.change.find_line()
         except LookupError as error:
             yield f"{error} Adapt the entry of tools/mutants/equivalent.toml to the code, or delete it with the code."
 
 
-def _problem(entry: Known, items: Sequence[pytest.Item], functions: Functions) -> str:
+def _find_problem(entry: Known, items: Sequence[pytest.Item], functions: Functions) -> str:
     """Try a change. Return what is wrong, or an empty text."""
-    sentence = _sentence(entry, items, functions)
+    sentence = _describe_problem(entry, items, functions)
     change = entry.change
     tests = "".join(f"\n    {test}" for test in entry.tests)
     return f"{change.file}, {change.function}: {change.old} -> {change.new}{tests}\n  {sentence}" if sentence else ""
 
 
-def _sentence(entry: Known, items: Sequence[pytest.Item], functions: Functions) -> str:
+def _describe_problem(entry: Known, items: Sequence[pytest.Item], functions: Functions) -> str:
     tests = [item for item in items if {item.nodeid, item.nodeid.split("[")[0]} & set(entry.tests)]
     names = {name for item in tests for name in (item.nodeid, item.nodeid.split("[")[0])}
     if not names.issuperset(entry.tests):
         return _NO_SUCH_TEST
     try:
-        changed = changed_code(entry.change, functions)
+        changed = compile_change(entry.change, functions)
     except LookupError:
         return _GONE
     except ChangesImportError:
         return _AT_IMPORT
-    return _NOT_NOTICED if first_failure(tests, changed, {}) is None else ""
+    return _NOT_NOTICED if find_failure(tests, changed, {}) is None else ""

@@ -89,7 +89,7 @@ def read_folder(code: str) -> Folder | None:
     return Folder(**data, results=results)
 
 
-def commit() -> str:
+def describe_commit() -> str:
     """Return the short name of the commit, with a plus sign if files differ from it."""
 
     def git(*arguments: str) -> str:
@@ -99,7 +99,7 @@ def commit() -> str:
     return git("rev-parse", "--short=8", "HEAD") + ("+" if changed else "")
 
 
-def table(folders: Sequence[Folder]) -> list[str]:
+def write_table(folders: Sequence[Folder]) -> list[str]:
     """Return a table in Markdown."""
     rows = [
         "| folder | changes | tried | killed | survived | equivalent | seed | commit |",

@@ -19,8 +19,8 @@ import pytest
 
 from tools.mutants.changes import Change, is_cached, lines_of_function, lines_of_statement
 from tools.mutants.folders import BUILD, is_near
-from tools.mutants.forks import Report, fork, own_folder_for_temporary_files, reports, share
-from tools.mutants.live import ChangedCode, ChangesImportError, Functions, changed_code, live_functions, needs_import
+from tools.mutants.forks import Report, fork, reports, share, use_own_temporary_folder
+from tools.mutants.live import ChangedCode, ChangesImportError, Functions, compile_change, find_functions, needs_import
 from tools.mutants.measuring import PYTEST_ARGUMENTS, ByLine, Measured
 from tools.mutants.results import Result
 from tools.paths import ROOT
@@ -94,7 +94,7 @@ class Ordered:
         self._report(["began", nodeid])
 
 
-def first_failure(items: Sequence[pytest.Item], changed: ChangedCode, seconds: Mapping[str, float]) -> Failure | None:
+def find_failure(items: Sequence[pytest.Item], changed: ChangedCode, seconds: Mapping[str, float]) -> Failure | None:
     """Run tests with changed functions, in a fork. Return the test that failed, hung or ended the process."""
 
     def work(report: Report) -> None:
@@ -106,10 +106,10 @@ def first_failure(items: Sequence[pytest.Item], changed: ChangedCode, seconds: M
             item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
         report(["end", ""])
 
-    return _outcome(work, seconds)
+    return _watch(work, seconds)
 
 
-def first_failure_at_import(change: Change, tests: Sequence[str], seconds: Mapping[str, float]) -> Failure | None:
+def find_failure_at_import(change: Change, tests: Sequence[str], seconds: Mapping[str, float]) -> Failure | None:
     """Collect and run tests in a fork of this process, which has imported none of our packages, with a change."""
     if not tests:
         return None
@@ -122,7 +122,7 @@ def first_failure_at_import(change: Change, tests: Sequence[str], seconds: Mappi
         if pytest.main([*files, *PYTEST_ARGUMENTS], plugins=plugins) == pytest.ExitCode.OK:
             report(["end", ""])
 
-    return _outcome(work, {"import": 5, **seconds})
+    return _watch(work, {"import": 5, **seconds})
 
 
 def _import_changed(change: Change) -> None:
@@ -131,24 +131,24 @@ def _import_changed(change: Change) -> None:
 
     def code_of(loader: SourceFileLoader, name: str) -> CodeType | None:
         if loader.get_filename(name) == path:
-            return compile(change.changed(), path, "exec", dont_inherit=True)
+            return compile(change.apply(), path, "exec", dont_inherit=True)
         return get_code(loader, name)
 
     pytest.MonkeyPatch().setattr(SourceFileLoader, "get_code", code_of)
 
 
-def _outcome(work: Callable[[Report], None], seconds: Mapping[str, float]) -> Failure | None:
+def _watch(work: Callable[[Report], None], seconds: Mapping[str, float]) -> Failure | None:
     """Return the test that failed, hung or ended the process."""
 
     def patience(report: Any) -> float:
         return PATIENCE + PATIENCE_FACTOR * seconds.get(report[1] if report else "", 0.0)
 
-    def silent(report: Report) -> None:
+    def work_silently(report: Report) -> None:
         _silence()
         work(report)
 
     last = ["began", ""]
-    with own_folder_for_temporary_files(), fork(silent) as forked:
+    with use_own_temporary_folder(), fork(work_silently) as forked:
         try:
             for last in reports(forked, patience):
                 if last[0] in ("failed", "end"):
@@ -160,7 +160,7 @@ def _outcome(work: Callable[[Report], None], seconds: Mapping[str, float]) -> Fa
     return Failure(last[1], "" if last[0] == "failed" else "ends the process")
 
 
-def _over_one_link(tests: Set[str]) -> Iterator[str]:
+def _choose_one_link(tests: Set[str]) -> Iterator[str]:
     """Yield the tests, and each only once that runs over several kinds of transport."""
     for test in tests:
         name, bracket, parameters = test.partition("[")
@@ -181,7 +181,7 @@ _number = count(1)
 
 
 @contextmanager
-def on_disk(change: Change) -> Generator[None]:
+def write_to_disk(change: Change) -> Generator[None]:
     """Write the change to disk. One process at a time does that."""
     file = ROOT / change.file
     BUILD.mkdir(parents=True, exist_ok=True)
@@ -189,7 +189,7 @@ def on_disk(change: Change) -> Generator[None]:
         fcntl.flock(lock, fcntl.LOCK_EX)
         old, stat = file.read_bytes(), file.stat()
         try:
-            file.write_text(change.changed())
+            file.write_text(change.apply())
             # No other version of the file has this time, so Python never uses another version's bytecode.
             time_of_change = 1_000_000_000 + os.getpid() * 1000 + next(_number) % 1000
             os.utime(file, (time_of_change, time_of_change))
@@ -222,11 +222,11 @@ class Runner:
 
     def run(self) -> Iterator[tuple[int, Result]]:
         """Try all changes. Yield the number and the result of each attempt."""
-        yield from self._collected(self._in_this_process)
-        yield from self._phase(self._at_import)
-        yield from self._collected(self._in_processes)
+        yield from self._run_collected(self._try_in_this_process)
+        yield from self._try_left(self._run_at_import)
+        yield from self._run_collected(self._try_in_programs)
 
-    def _collected(self, attempts: Callable[[Report], None]) -> Iterator[tuple[int, Result]]:
+    def _run_collected(self, attempts: Callable[[Report], None]) -> Iterator[tuple[int, Result]]:
         """Make attempts in a fork that has collected the tests."""
         with fork(lambda report: self._collect(attempts, report)) as forked:
             for index, result in reports(forked):
@@ -237,13 +237,13 @@ class Runner:
         def run(items: list[pytest.Item]) -> None:
             passing = self._measured.seconds.keys() - self._measured.failed
             self._items = {item.nodeid: item for item in items if item.nodeid in passing}
-            self._functions = live_functions({change.file for change in self._changes})
+            self._functions = find_functions({change.file for change in self._changes})
             attempts(report)
 
         paths = dict.fromkeys(test.split("::")[0] for test in self._measured.seconds)
         pytest.main([*paths, *PYTEST_ARGUMENTS], plugins=[Collected(run)])
 
-    def _in_this_process(self, report: Report) -> None:
+    def _try_in_this_process(self, report: Report) -> None:
         with fork(self._run_warm) as forked:
             for index, result in reports(forked):
                 if index == -1:
@@ -251,21 +251,21 @@ class Runner:
                     continue
                 self._keep(index, Result(**result))
                 report([index, result])
-        for index, result in self._phase(self._after_first_use):
+        for index, result in self._try_left(self._run_after_first_use):
             report([index, asdict(result)])
 
-    def _in_processes(self, report: Report) -> None:
-        for index, result in self._phase(self._in_programs):
+    def _try_in_programs(self, report: Report) -> None:
+        for index, result in self._try_left(self._run_programs):
             report([index, asdict(result)])
 
     def _run_warm(self, report: Report) -> None:
         """Use the code once, then try the changes."""
-        self._use()
+        self._use_code()
         report([-1, sorted(self._used_before)])
-        for index, result in self._phase(self._covering):
+        for index, result in self._try_left(self._run_covering):
             report([index, asdict(result)])
 
-    def _use(self) -> None:
+    def _use_code(self) -> None:
         """Run a test of each file, and note which functions they call."""
         files = {str(ROOT / change.file): change.file for change in self._changes}
 
@@ -275,12 +275,12 @@ class Runner:
                 self._used_before.add((files[code.co_filename], code.co_qualname.replace(".<locals>", "")))
 
         sys.setprofile(profile)
-        for item, following in pairwise([*self._cheapest_of_each_file(), None]):
+        for item, following in pairwise([*self._find_cheapest_of_each_file(), None]):
             if item is not None:
                 item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
         sys.setprofile(None)
 
-    def _phase(self, attempt: Callable[[int], Failure | None]) -> Iterator[tuple[int, Result]]:
+    def _try_left(self, attempt: Callable[[int], Failure | None]) -> Iterator[tuple[int, Result]]:
         """Try the changes that nothing has noticed yet."""
         left = [index for index in range(len(self._changes)) if self._is_left(index)]
 
@@ -310,85 +310,89 @@ class Runner:
 
     # The attempts. Each returns what noticed the change.
 
-    def _covering(self, index: int) -> Failure | None:
+    def _run_covering(self, index: int) -> Failure | None:
         """Run the tests that execute the changed line."""
-        return self._in_fork(index, self._tests(self._measured.tests, index))
+        return self._run_in_fork(index, self._find_tests(self._measured.tests, index))
 
-    def _after_first_use(self, index: int) -> Failure | None:
+    def _run_after_first_use(self, index: int) -> Failure | None:
         """Run the tests that may use what the changed line made when it was first used."""
-        covering = self._tests(self._measured.tests, index)
+        covering = self._find_tests(self._measured.tests, index)
         change = self._changes[index]
         if (change.file, change.function) not in self._used_before:
             return None
         if len(covering) > _MANY and not is_cached(change):
             return None
-        return self._in_fork(index, covering | self._tests_of_file(index) - self._measured.start_programs)
+        return self._run_in_fork(index, covering | self._find_tests_of_file(index) - self._measured.start_programs)
 
-    def _in_programs(self, index: int) -> Failure | None:
+    def _run_programs(self, index: int) -> Failure | None:
         """Run tests that start a program: those that execute the changed line there, if that is known."""
-        of_line = self._tests(self._measured.programs, index)
-        tests = self._near(of_line, index) if of_line else self._tests_of_file(index) & self._measured.start_programs
+        of_line = self._find_tests(self._measured.programs, index)
+        tests = (
+            self._keep_near(of_line, index)
+            if of_line
+            else self._find_tests_of_file(index) & self._measured.start_programs
+        )
         if not tests:
             return None
-        with on_disk(self._changes[index]):
-            return self._in_fork(index, tests, is_on_disk=True)
+        with write_to_disk(self._changes[index]):
+            return self._run_in_fork(index, tests, is_on_disk=True)
 
-    def _at_import(self, index: int) -> Failure | None:
+    def _run_at_import(self, index: int) -> Failure | None:
         """Run tests in a process that imports the changed file.
 
         Not only those that execute its code: what that makes at import, such as a class, is used by others.
         """
         change = self._changes[index]
-        if not needs_import(change) and not self._lines(index) & self._measured.imported[change.file]:
+        if not needs_import(change) and not self._find_lines(index) & self._measured.imported[change.file]:
             return None
-        near = self._near(self._measured.seconds.keys(), index)
+        near = self._keep_near(self._measured.seconds.keys(), index)
         tests = near - self._measured.start_programs
-        covering = self._tests(self._measured.tests, index)
+        covering = self._find_tests(self._measured.tests, index)
         if len(covering) <= _MANY:
             tests |= covering
-        ordered = self._ordered(_over_one_link((tests or near) - self._measured.failed))
-        return first_failure_at_import(change, ordered, self._measured.seconds)
+        ordered = self._sort(_choose_one_link((tests or near) - self._measured.failed))
+        return find_failure_at_import(change, ordered, self._measured.seconds)
 
-    def _in_fork(self, index: int, tests: Set[str], *, is_on_disk: bool = False) -> Failure | None:
+    def _run_in_fork(self, index: int, tests: Set[str], *, is_on_disk: bool = False) -> Failure | None:
         """Run tests with the changed functions. If a change on disk needs another import, only programs have it."""
-        wanted = self._ordered(test for test in _over_one_link(tests) if test in self._items)
+        wanted = self._sort(test for test in _choose_one_link(tests) if test in self._items)
         items = [self._items[test] for test in wanted]
         try:
-            changed = changed_code(self._changes[index], self._functions)
+            changed = compile_change(self._changes[index], self._functions)
         except ChangesImportError:
             if not is_on_disk:
                 return None
             changed = []
-        while items and (failure := first_failure(items, changed, self._measured.seconds)) is not None:
+        while items and (failure := find_failure(items, changed, self._measured.seconds)) is not None:
             place = wanted.index(failure.test)
             # Alone, because a test may also fail because of those before it.
-            if failure.how or first_failure([items[place]], changed, self._measured.seconds):
+            if failure.how or find_failure([items[place]], changed, self._measured.seconds):
                 return failure
             wanted, items = wanted[place + 1 :], items[place + 1 :]
         return None
 
-    def _tests_of_file(self, index: int) -> set[str]:
+    def _find_tests_of_file(self, index: int) -> set[str]:
         by_line = self._measured.tests[self._changes[index].file]
-        return self._near({test for tests in by_line.values() for test in tests}, index)
+        return self._keep_near({test for tests in by_line.values() for test in tests}, index)
 
-    def _near(self, tests: Set[str], index: int) -> set[str]:
+    def _keep_near(self, tests: Set[str], index: int) -> set[str]:
         return {test for test in tests if is_near(test, self._changes[index].file)}
 
-    def _lines(self, index: int) -> set[int]:
+    def _find_lines(self, index: int) -> set[int]:
         change = self._changes[index]
-        return set(lines_of_statement(change.source(), change.line()))
+        return set(lines_of_statement(change.read_source(), change.find_line()))
 
-    def _tests(self, by_line: ByLine, index: int) -> set[str]:
+    def _find_tests(self, by_line: ByLine, index: int) -> set[str]:
         """Return the tests that execute the changed line; if none is known to, those that execute its function.
 
         Python 3.11 doesn't report each line of a coroutine.
         """
         change = self._changes[index]
         executed = by_line[change.file]
-        tests = {test for line in self._lines(index) for test in executed.get(line, ())}
+        tests = {test for line in self._find_lines(index) for test in executed.get(line, ())}
         return tests or {test for line in lines_of_function(change) for test in executed.get(line, ())}
 
-    def _ordered(self, tests: Iterable[str]) -> list[str]:
+    def _sort(self, tests: Iterable[str]) -> list[str]:
         """Return the tests, those first that have noticed most per second."""
 
         def worth(test: str) -> float:
@@ -399,7 +403,7 @@ class Runner:
 
         return sorted(tests, key=lambda test: (worth(test), test))
 
-    def _cheapest_of_each_file(self) -> list[pytest.Item]:
+    def _find_cheapest_of_each_file(self) -> list[pytest.Item]:
         cheapest: dict[str, str] = {}
         for test in sorted(self._items, key=lambda test: self._measured.seconds[test]):
             if test not in self._measured.start_programs:

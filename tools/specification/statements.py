@@ -48,7 +48,7 @@ class Statement:
 
     @property
     def verdicts(self) -> list[str]:
-        """The verdicts that have a proof; there has to be one."""
+        """The verdicts that have a proof. A valid statement has exactly one."""
         return [name for name in ("done", "acp_kit", "yours", "not_done") if getattr(self, name)]
 
 
