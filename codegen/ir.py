@@ -221,7 +221,7 @@ class Method:
         facts: other facts for the runtime, as keywords of its `Request` or `Notification`.
         entry: its entry in `methods.toml`, including facts about properties that this schema doesn't have.
         table: the table of the entry, such as `v1.agent`; empty if the entry is only proposed.
-        missing: the names in the entry that this schema doesn't have, after the entry's key that names them.
+        missing: the names in the entry that this schema lacks, each after the entry's key that names it.
     """
 
     wire: str
@@ -262,7 +262,7 @@ class Effect:
         arguments: the arguments of that class, each after its keyword, which is empty for the first one.
         entry: its entry in `methods.toml`.
         table: the table of the entry, such as `v1.updates`.
-        missing: the names in the entry that this schema doesn't have, after the entry's key that names them.
+        missing: the names in the entry that this schema lacks, each after the entry's key that names it.
     """
 
     name: str

@@ -103,7 +103,7 @@ def _check_kept(profile: Profile, schema: Schema, before: Schema | None) -> None
                     raise _missing_name_error(profile, method, key, name, f"{profile.file} any more")
 
 
-# The names in entries that a schema lacks, by the side and the wire name of the methods.
+# The names in entries that a schema lacks, by the side and the wire name of the method.
 _Missing: TypeAlias = dict[tuple[str, str], set[tuple[str, str]]]
 
 

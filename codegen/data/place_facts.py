@@ -192,7 +192,7 @@ def _is_rejected(text: str, message: Message) -> bool:
 
 
 def _with_rejections(facts: list[PlaceFact]) -> Iterator[PlaceFact]:
-    """Yield facts. Where an unlisted tag is rejected, so is one that this side does not advertise."""
+    """Yield the facts. If a union's unlisted tags are rejected, so are tags whose capability isn't advertised."""
     rejected = {fact.place.removesuffix(OTHER) for fact in facts if fact.kind == "Unsupported"}
     for fact in facts:
         parent = f"{fact.place.rpartition('.')[0]}."

@@ -169,7 +169,7 @@ class Resolver:
             ) from error
 
     def find_missing(self, method: Method, entry: dict[str, Any]) -> tuple[tuple[str, str], ...]:
-        """Return the names in an entry that this schema lacks, after the entry's key that names them."""
+        """Return the names in an entry that this schema lacks, each after the entry's key that names it."""
         return tuple((key, name) for key, name, exists in self._find_names(method, entry) if not exists)
 
     def _find_names(self, method: Method, entry: dict[str, Any]) -> Iterator[tuple[str, str, bool]]:

@@ -89,7 +89,7 @@ class _Resolver:
         return Effect(pascal(name), arguments, entry, table, missing)
 
     def _find_missing(self, kind: str, entry: dict[str, Any]) -> tuple[tuple[str, str], ...]:
-        """Return the names in an entry that this schema lacks, after the entry's key that names them."""
+        """Return the names in an entry that this schema lacks, each after the entry's key that names it."""
         names = self._names(kind, entry)
         return tuple((key, path) for key, definition, path in names if not self._find(definition, path))
 

@@ -67,7 +67,10 @@ def _write_type(type_: Type) -> Json:
 
 
 def _write_union(type_: Type) -> Json:
-    """Return `anyOf`; or a list of two types, which is faster, unless it would lose the type of a map's values."""
+    """Return a list of two types if that is possible, because it is faster; otherwise `anyOf`.
+
+    A list of types would lose the type of a map's values.
+    """
     concrete = _write_type(type_.non_null) if type_.lists_null else {}
     if concrete.get("type", "object") == "object":
         return {"anyOf": [_write_type(part) for part in type_.parts]}

@@ -168,7 +168,10 @@ def _write_annotation(schema: Schema, model: Model, field: Field) -> str:
 
 
 def _simplify(schema: Schema, definition: Definition) -> Definition:
-    """Return a definition in which fields whose annotation is text have only the types that the module must import."""
+    """Return a definition as datamodel-code-generator gets it.
+
+    Fields whose annotation we write have only the types that the module must import.
+    """
     if not isinstance(definition, Model):
         return definition
     return replace(definition, fields=tuple(_simplify_field(schema, definition, field) for field in definition.fields))

@@ -132,18 +132,22 @@ def _are_disjoint(types: list[Type]) -> bool:
     if NULL in types:
         others = [type_ for type_ in types if type_ != NULL]
         return len(others) == len(types) - 1 and not any(type_.nullable for type_ in others) and _are_disjoint(others)
-    # The kinds of JSON values; each constant is a kind of its own, unless a whole type has it.
-    whole = [_JSON_KINDS.get(type_.kind) for type_ in types if not type_.values]
+    type_kinds = [_JSON_KINDS.get(type_.kind) for type_ in types if not type_.values]
     constants = [constant for type_ in types for constant in type_.written_values]
-    of_constants = {_JSON_KINDS[type(value)] for type_ in types for value in type_.values}
-    kinds = [*whole, *constants]
+    constant_kinds = {_JSON_KINDS[type(value)] for type_ in types for value in type_.values}
     return len(types) == 1 or (
-        len(set(kinds)) == len(kinds) and None not in whole and not of_constants.intersection(whole)
+        None not in type_kinds
+        and len(set(type_kinds)) == len(type_kinds)
+        and len(set(constants)) == len(constants)
+        and not constant_kinds.intersection(type_kinds)
     )
 
 
 def _take_constants(node: Node, kind: type[Any] | tuple[type[Any], ...]) -> Type | None:
-    """Take the constants of an enum, which must be of the type `kind`, or null if it is declared; None without any."""
+    """Take the constants of an enum as a type; None if there are none.
+
+    They must be of the type `kind`, or null if null is declared.
+    """
     constants: list[Any] = node.take("enum", list, [])
     if "const" in node:
         constants = [*constants, node.take("const", object, None)]
@@ -179,8 +183,10 @@ def missing_definition_error(name: str, node: Node) -> SchemaError:
 
 
 def _lists_null(schema: Mapping[str, Any], *, otherwise: bool = False) -> bool:
-    """Return whether null is one of the constants of a schema. `otherwise`: what to return if it has none."""
-    return None in schema["enum"] if "enum" in schema else schema["const"] is None if "const" in schema else otherwise
+    """Return whether null is one of the constants of a schema; `otherwise` if it has no constants."""
+    if "enum" in schema:
+        return None in schema["enum"]
+    return schema["const"] is None if "const" in schema else otherwise
 
 
 def _allows_null(raw: dict[str, Any], name: str, seen: frozenset[str] = frozenset()) -> bool:

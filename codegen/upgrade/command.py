@@ -63,7 +63,7 @@ def _upgrade(source: str, report_folder: Path | None, temporary: Path) -> str:
     schemas = fetch_schemas(source, REPOSITORY, temporary)
     if schemas.is_pinned:
         return say_nothing_to_do(schemas)
-    changes = None if schemas.is_same else _changes(schemas)
+    changes = None if schemas.is_same else _find_changes(schemas)
     texts = changes.texts if changes else {}
     if changes and report_folder:
         formats = {"report.md": write_markdown(changes.report), "report.json": write_json(changes.report)}
@@ -79,7 +79,7 @@ def _upgrade(source: str, report_folder: Path | None, temporary: Path) -> str:
     return summary
 
 
-def _changes(schemas: Schemas) -> Changes:
+def _find_changes(schemas: Schemas) -> Changes:
     """Compare the schemas with the last commit, check its user code, and make the new texts of other files."""
     tables = parse_facts(schemas.methods.encode("utf-8"), METHODS)
     base = read_side(COMMIT, REPOSITORY)

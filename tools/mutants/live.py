@@ -73,7 +73,7 @@ def _key(code: CodeType) -> tuple[str, str, int]:
 
 
 def _find_changed_functions(old: CodeType, new: CodeType) -> Iterator[tuple[CodeType, CodeType]]:
-    """Yield the changed functions, and the unchanged ones inside them, which are made anew."""
+    """Yield the old and the new code of changed functions, and of the functions inside them, which Python makes anew."""
     if old == new:
         return
     old_inside, new_inside = _find_inner_code(old), _find_inner_code(new)
@@ -95,5 +95,5 @@ def _find_inner_code(code: CodeType) -> list[CodeType]:
 
 
 def _describe_own_code(code: CodeType) -> tuple[bytes, tuple[str, ...], list[object]]:
-    """Return what is executed in the code itself."""
+    """Return the instructions and the constants of a code object, without the code inside it."""
     return code.co_code, code.co_names, [constant for constant in code.co_consts if not isinstance(constant, CodeType)]

@@ -19,7 +19,7 @@ _NO_SUCH_TEST = "A test is gone. Name in tools/mutants/survivors.toml the tests 
 _AT_IMPORT = (
     "This is executed at import, where it can't be tried again. Delete the entry of tools/mutants/survivors.toml."
 )
-_NOT_NOTICED = "No test notices this change: those that are named for it in tools/mutants/survivors.toml pass with it."
+_NOT_NOTICED = "No test notices this change: the tests that tools/mutants/survivors.toml names for it pass with it."
 
 
 def replay() -> int:

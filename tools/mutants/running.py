@@ -161,7 +161,7 @@ def _watch(work: Callable[[Report], None], seconds: Mapping[str, float]) -> Fail
 
 
 def _choose_one_link(tests: Set[str]) -> Iterator[str]:
-    """Yield the tests, and each only once that runs over several kinds of transport."""
+    """Yield the tests. Of a test that runs over several kinds of transport, only one is yielded."""
     for test in tests:
         name, bracket, parameters = test.partition("[")
         over_memory = [f"{name}{bracket}{parameters.replace(link, 'memory')}" for link in _LINKS if link in parameters]
@@ -202,11 +202,16 @@ def write_to_disk(change: Change) -> Generator[None]:
 
 
 class Runner:
-    """Runs the tests of some changes: first those that notice most per second.
+    """Runs the tests of some changes. Those that notice most changes per second run first.
 
-    A change is tried in a process that has used the code, where a test costs least; then in one that has only imported
-    it, because what is cached on first use was not changed in the other; then in one that imports the changed file; and
-    last on disk, for programs that tests start. Only the first of these runs the tests of all folders.
+    A change is tried in up to four ways, until a test notices it:
+
+    1. In a process that has used the code, where a test costs least.
+    2. In a process that has only imported the code, because the first process has cached values from first use.
+    3. In a process that imports the changed file.
+    4. On disk, for programs that tests start.
+
+    Only the first way runs the tests of all folders.
     """
 
     def __init__(self, changes: Sequence[Change], measured: Measured, jobs: int, deadline: float) -> None:
@@ -315,7 +320,7 @@ class Runner:
         return self._run_in_fork(index, self._find_tests(self._measured.tests, index))
 
     def _run_after_first_use(self, index: int) -> Failure | None:
-        """Run the tests that may use what the changed line made when it was first used."""
+        """Run the tests that may use a value that the changed line makes on first use."""
         covering = self._find_tests(self._measured.tests, index)
         change = self._changes[index]
         if (change.file, change.function) not in self._used_before:

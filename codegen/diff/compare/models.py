@@ -17,7 +17,7 @@ from codegen.ir import Field, Model, Schema
 from codegen.names import words
 from codegen.values import drop_defaults
 
-# The beginnings of rules about parts of one change of a property, the one that says most first.
+# The beginnings of rules about parts of one change of a property, the most important first.
 _PARTS = ("type-changed", "property-became-", "nullable-", "property-default-")
 
 
@@ -166,16 +166,16 @@ def _compare_fields(models: ModelComparison, old: Field, new: Field) -> None:
 
 
 def _join(changes: list[TypeChange], old: Field, new: Field) -> list[TypeChange]:
-    """Return the changes of a property, in which null, whether it is required and its default are parts of one change.
+    """Return the changes of a property, with one change for its type, null, default and whether it is required.
 
-    The change that says most stands for all of them.
+    The most important of these stands for all of them.
     """
     parts = [change for change in changes if change.rule.startswith(_PARTS)]
     if len(parts) < 2:
         return changes
-    first = next(change for rule in _PARTS for change in parts if change.rule.startswith(rule))
+    most_important = next(change for rule in _PARTS for change in parts if change.rule.startswith(rule))
     verdicts = reduce(Verdicts.joined, (change.verdicts for change in parts))
-    whole = first._replace(verdicts=verdicts, before=_show_field(old), after=_show_field(new))
+    whole = most_important._replace(verdicts=verdicts, before=_show_field(old), after=_show_field(new))
     return [whole, *(change for change in changes if change not in parts)]
 
 

@@ -79,7 +79,7 @@ class Finding:
         symbols: the Python names that are affected.
         flow: the direction of the messages that contain it.
         methods: the methods whose messages contain it, by their wire names; empty if it is in every message.
-        renamed: the change of a definition's name, if an entry in `renames.toml` can keep the old one.
+        renamed: the change of a definition's name, if an entry in `renames.toml` can keep the old name.
         wire_severity: how severe it is if it breaks messages, which depends on the methods.
         reports_only: whether the profile is unstable or a draft.
         accepted: the reason for accepting it; empty if it isn't accepted.
