@@ -73,7 +73,7 @@ def _key(code: CodeType) -> tuple[str, str, int]:
 
 
 def _find_changed_functions(old: CodeType, new: CodeType) -> Iterator[tuple[CodeType, CodeType]]:
-    """Yield the old and the new code of changed functions, and of the functions inside them, which Python makes anew."""
+    """Yield the old and new code of changed functions, and of the functions inside them, which Python makes anew."""
     if old == new:
         return
     old_inside, new_inside = _find_inner_code(old), _find_inner_code(new)
