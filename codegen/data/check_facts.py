@@ -62,7 +62,8 @@ def check_all_used(
     missing_names = {profile: _find_missing(schema) for profile, schema in schemas}
     for profile, schema in schemas:  # first, because an upgrade can keep the old schema of a profile that fails here
         with name_in_errors(profile):
-            _check_kept(profile, schema, before.get(profile.name))
+            if profile.name in before:
+                _check_kept(profile, schema, before[profile.name])
     for profile, schema in schemas:
         version = profile.version_tables
         same_version = [other_schema for other, other_schema in schemas if other.version_tables == version]
@@ -87,20 +88,20 @@ def check_all_used(
                 _check_names(profile, method, missing_names[profile], missing_elsewhere)
 
 
-def _check_kept(profile: Profile, schema: Schema, before: Schema | None) -> None:
+def _check_kept(profile: Profile, schema: Schema, before: Schema) -> None:
     """Check that an upgrade keeps the names that entries use."""
-    old_methods = {method.key: method for method in before.methods} if before else {}
-    lost = {key for key, is_present in schema.places.items() if is_present is False}
-    if before and lost:
-        for key in sorted(lost & find_place_keys(before, Places(before))):
-            raise _missing_place_error(profile, key, f"{profile.file} any more")
+    where = f"{profile.file} any more"
+    if missing := _find_missing_places(schema):
+        old_keys = find_place_keys(before, Places(before))
+        for key in (key for key in missing if key in old_keys):
+            raise _missing_place_error(profile, key, where)
+    old_methods = {method.key: method for method in before.methods}
+    resolver = Resolver(before, profile.own_tables, schema.properties)
     for method in schema.methods:
-        old = old_methods.get(method.key)
-        if before and old:
-            was_missing = Resolver(before, profile.own_tables, schema.properties).find_missing(old, method.entry)
-            for key, name in method.missing:
-                if (key, name) not in was_missing:
-                    raise _missing_name_error(profile, method, key, name, f"{profile.file} any more")
+        if old := old_methods.get(method.key):
+            was_missing = resolver.find_missing(old, method.entry)
+            for key, name in (names for names in method.missing if names not in was_missing):
+                raise _missing_name_error(profile, method, key, name, where)
 
 
 # The names in entries that a schema lacks, by the side and the wire name of the method.
@@ -135,14 +136,16 @@ def _check_places(profile: Profile, schema: Schema, same_version: list[Schema]) 
 
     Places in definitions that no schema has are not checked.
     """
-    for key, is_present in schema.places.items():
+    for key in _find_missing_places(schema):
         is_elsewhere = any(other.places.get(key) for other in same_version)
-        if is_present is not False:
-            continue
         if not is_elsewhere and key.partition(".")[0] in schema.definitions:
             raise _missing_place_error(profile, key, f"any pinned schema of {profile.version_tables}")
         if is_elsewhere and profile.is_unstable:
             raise _missing_place_error(profile, key, f"{profile.file}, unlike in another profile")
+
+
+def _find_missing_places(schema: Schema) -> list[str]:
+    return [key for key, is_present in schema.places.items() if is_present is False]
 
 
 def _missing_place_error(profile: Profile, key: str, where: str) -> FileError:
