@@ -110,6 +110,11 @@ class Type:
         return (self.name,) if self.kind == "ref" else tuple(dict.fromkeys(inside))
 
     @property
+    def members(self) -> tuple[Type, ...]:
+        """The members of a union; only the type itself if it isn't a union."""
+        return self.parts if self.kind == "union" else (self,)
+
+    @property
     def nullable(self) -> bool:
         """Whether null is one of its values."""
         is_in_union = self.kind == "union" and any(part.nullable for part in self.parts)
@@ -118,7 +123,7 @@ class Type:
     @property
     def lists_null(self) -> bool:
         """Whether the type itself lists null, not only a definition that it refers to."""
-        return NULL in (self, *(self.parts if self.kind == "union" else ()))
+        return NULL in self.members
 
     @property
     def non_null(self) -> Type:
@@ -128,7 +133,7 @@ class Type:
     @property
     def enum(self) -> Enum | None:
         """The type as an enum; None for other types."""
-        first, *others = self.parts if self.kind == "union" else (self,)
+        first, *others = self.members
         if first.kind != "literal" or len(others) > 1 or any(part.kind not in ("string", "integer") for part in others):
             return None
         return Enum(first.values, others[0] if others else None)
@@ -199,7 +204,7 @@ def limited_type(kind: str, format_: str, stated: Mapping[str, Any], *parts: Typ
 
 def union_of(members: Iterable[Type]) -> Type:
     """Merge types into one. Constants become one `literal`, which comes first. Null comes last."""
-    flat = [part for member in members for part in (member.parts if member.kind == "union" else (member,))]
+    flat = [part for member in members for part in member.members]
     constants = {
         written: value for part in flat for written, value in zip(part.written_values, part.values, strict=True)
     }

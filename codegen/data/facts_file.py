@@ -236,7 +236,7 @@ def find_shared_properties(own_tables: str, tables: Tables | None = None) -> dic
 
 def find_newer(own_tables: str, tables: Tables | None = None) -> dict[str, Any]:
     """Return how an agent of a profile reads the opening request for a newer version."""
-    return next((newer for _, newer in _find_tables(own_tables, NEWER, tables) if newer), {})
+    return next((newer for _, newer in _find_tables(own_tables, NEWER, tables) if newer), dict[str, Any]())
 
 
 def find_may_be_missing(own_tables: str, tables: Tables | None = None) -> dict[str, str]:

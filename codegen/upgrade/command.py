@@ -99,7 +99,7 @@ def _find_changes(schemas: Schemas) -> Changes:
     }
     notes = [f"{note}: {', '.join(names)}." for note, names in names_by_note.items() if names]
     report = replace(report, notes=(*schemas.notes, *notes, *report.notes))
-    left = {
+    tasks = {
         _UNUSED: data_files.find_unused_entries(head, tables),
         _CONFIRM: unconfirmed,
         _CAPABILITIES: data_files.find_unused_capabilities(base, head),
@@ -111,4 +111,4 @@ def _find_changes(schemas: Schemas) -> Changes:
     if report.bump != "none":
         log = changelog.add_entry(log, version, changelog.write_entry(report, schemas.old_source, schemas.source))
     after = {PYPROJECT: changelog.set_version(before[PYPROJECT], version), CHANGELOG: log, METHODS: methods}
-    return Changes(report, version, {name: text for name, text in after.items() if text != before[name]}, left)
+    return Changes(report, version, {name: text for name, text in after.items() if text != before[name]}, tasks)

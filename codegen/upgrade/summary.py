@@ -26,13 +26,13 @@ class Changes:
         report: the findings.
         version: the next version of this package.
         texts: the files that the upgrade edits, by their names.
-        left: what is left to do in codegen's data files and the runtime: sentences, and the lines that they are about.
+        tasks: what is left to do in codegen's data files and the runtime, with the lines that each task is about.
     """
 
     report: Report
     version: str
     texts: dict[str, str]
-    left: dict[str, list[str]]
+    tasks: dict[str, list[str]]
 
 
 def say_nothing_to_do(schemas: Schemas) -> str:
@@ -54,8 +54,8 @@ def summarise(schemas: Schemas, changes: Changes | None, lines: list[str]) -> st
         title = f"The schemas of {new} are those of {old}. Only the name of the release changed."
         return _join_lines([*schemas.notes, title, "", *lines, "", "Nothing was committed."])
     report = changes.report
-    items = enumerate(map("\n".join, _find_left(changes, schemas.unreadable)), 1)
-    left = [f"{number}. {textwrap.indent(item, _INDENT).lstrip()}" for number, item in items]
+    tasks = enumerate(map("\n".join, _list_tasks(changes, schemas.unreadable)), 1)
+    left = [f"{number}. {textwrap.indent(task, _INDENT).lstrip()}" for number, task in tasks]
     options = f" USER_CODE={report.user_code.folder}" if report.user_code else ""
     end = f"Nothing was committed. `make diff BASE=HEAD{options}` prints the whole report."
     notes = [line for sentence in schemas.notes for line in (wrap(sentence, _WIDTH), "")]
@@ -66,8 +66,8 @@ def summarise(schemas: Schemas, changes: Changes | None, lines: list[str]) -> st
     return _join_lines([*notes, f"{old} -> {new}", "", *lines, "", result, version, "", "Left to do:", *left, "", end])
 
 
-def _find_left(changes: Changes, unreadable: Collection[str]) -> Iterator[list[str]]:
-    """Yield tasks: a sentence, and the lines that it is about."""
+def _list_tasks(changes: Changes, unreadable: Collection[str]) -> Iterator[list[str]]:
+    """Yield what is left to do: a sentence, and the lines that it is about."""
     report = changes.report
     if unreadable:
         yield [f"Correct what the first lines report about {', '.join(unreadable)}, and run this command again."]
@@ -82,7 +82,7 @@ def _find_left(changes: Changes, unreadable: Collection[str]) -> Iterator[list[s
         yield [f"Remove the entries of schema/{ACCEPTED} that match no finding: {', '.join(report.stale)}."]
     if entries := write_proposed_renames(report):
         yield [f"Add the old names that should keep working to {RENAMES}, and run this command again:", entries]
-    yield from ([f"{sentence}:", *lines] for sentence, lines in changes.left.items() if lines)
+    yield from ([f"{sentence}:", *lines] for sentence, lines in changes.tasks.items() if lines)
     yield ["Complete the new lines of CHANGELOG.md."]
     yield ["Review `git diff`, run `make test lint`, and commit everything together."]
 

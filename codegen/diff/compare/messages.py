@@ -15,7 +15,7 @@ from codegen.diff.verdict.findings import BOTH
 from codegen.ir import Field
 from codegen.nodes import Node
 from codegen.read.properties import read_property
-from codegen.types import Type, union_of
+from codegen.types import union_of
 
 # The parts and the properties of a message: a text for each, by its name.
 Message = dict[str, str]
@@ -90,11 +90,7 @@ def _describe_fields(
     fields: list[Field], payloads: Collection[str], names: Mapping[str, str]
 ) -> Iterator[tuple[str, str]]:
     for field in fields:
-        kept = [part for part in _parts(field.type) if part.name not in payloads]
+        kept = [part for part in field.type.members if part.name not in payloads]
         annotation = union_of(kept).renamed(names).annotation if kept else "payloads"
         text = ", ".join((f"{field.wire}: {annotation}", *leniency(field)))
         yield field.wire, text if field.required else f"{text} (optional)"
-
-
-def _parts(type_: Type) -> tuple[Type, ...]:
-    return type_.parts if type_.kind == "union" else (type_,)

@@ -56,6 +56,7 @@ def compare_types(comparison: Comparison, old: Type, new: Type) -> Iterator[Type
         if old.annotation != new.annotation and set(old.names) == set(new.names):
             yield _change_by_rule("type-respelled", old.annotation, new.annotation)
         return
+    texts = old.annotation, new.annotation
     # Definitions that both types refer to are kept, because their changes are findings of their own.
     kept = set(old.renamed(names).names) & set(new.names)
     sent = expand_aliases(comparison.old.schema, old, {name for name in old.names if names.get(name) in kept})
@@ -65,7 +66,7 @@ def compare_types(comparison: Comparison, old: Type, new: Type) -> Iterator[Type
     old_enum, new_enum = before.non_null.enum, after.non_null.enum
     differs_otherwise = before.non_null.unlimited() != after.non_null.unlimited() and not (old_enum and new_enum)
     if differ_in_null and differs_otherwise:
-        yield _compare_whole(comparison, sent, before, after, old, new)
+        yield _compare_whole(comparison, sent, after, texts)
         return
     if differ_in_null:
         rule = "nullable-added" if after.nullable else "nullable-removed"
@@ -75,20 +76,19 @@ def compare_types(comparison: Comparison, old: Type, new: Type) -> Iterator[Type
     sent, before, after = sent.non_null, before.non_null, after.non_null
     if before == after:
         if not differ_in_null:
-            yield _change_by_rule("type-respelled", old.annotation, new.annotation)
+            yield _change_by_rule("type-respelled", *texts)
         return
     if not old_enum or not new_enum:
-        yield _compare_whole(comparison, sent, before, after, old, new)
+        yield _compare_whole(comparison, sent, after, texts)
         return
     yield from _compare_enums(old_enum, new_enum)
     if old_enum.others and new_enum.others and old_enum.others != new_enum.others:
-        yield _compare_whole(comparison, sent, before, after, old, new)
+        yield _compare_whole(comparison, sent, after, texts)
 
 
 def _is_null_or_any(*types: Type) -> bool:
     """Return whether a type allows only null, or any value. Then a change of nullability is a change of the type."""
-    members = (part for type_ in types for part in (type_.parts if type_.kind == "union" else (type_,)))
-    return NULL in types or any(part.kind == "any" for part in members)
+    return NULL in types or any(member.kind == "any" for type_ in types for member in type_.members)
 
 
 def _compare_enums(old: Enum, new: Enum) -> Iterator[TypeChange]:
@@ -116,12 +116,13 @@ def _change_by_rule(rule: str, before: str, after: str) -> TypeChange:
     return TypeChange(rule, RULES[rule].verdicts, before, after)
 
 
-def _compare_whole(comparison: Comparison, sent: Type, before: Type, after: Type, old: Type, new: Type) -> TypeChange:
-    """Return a change of the limits or of the whole type. `sent` is `before` with the base's names.
+def _compare_whole(comparison: Comparison, sent: Type, after: Type, texts: tuple[str, str]) -> TypeChange:
+    """Return a change of the limits or of the whole type. `sent` is the base's type.
 
     A type gained values if the head can send values that the base refuses. It lost values in the reverse case.
     """
     names = comparison.names
+    before = sent.renamed(names)
     gained = not accepts_all(
         comparison.new.schema, after, comparison.old.schema, sent, {new: old for old, new in names.items()}
     )
@@ -130,10 +131,10 @@ def _compare_whole(comparison: Comparison, sent: Type, before: Type, after: Type
         verdicts = Verdicts(breaks(gained), breaks(lost), risks(lost), SAFE)
         change = "changed" if gained and lost else "loosened" if gained else "tightened"
         rule = f"constraint-{change}" if gained or lost else "type-respelled"
-        return TypeChange(rule, verdicts, old.annotation, new.annotation)
+        return TypeChange(rule, verdicts, *texts)
     other_classes = set(before.names) != set(after.names)
     verdicts = Verdicts(breaks(gained), breaks(lost), breaks(lost or other_classes), breaks(gained or other_classes))
-    return TypeChange("type-changed", verdicts, old.annotation, new.annotation)
+    return TypeChange("type-changed", verdicts, *texts)
 
 
 def expand_aliases(schema: Schema, type_: Type, kept: Collection[str]) -> Type:
