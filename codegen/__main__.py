@@ -30,7 +30,7 @@ def main(arguments: list[str] | None = None) -> int:
         0 on success. 1 if `check` found a difference, a finding of `diff` reaches `--fail-on`, or the generator has no
         rule for something in the schema. 2 for wrong usage, and for missing or invalid files and sources.
     """
-    options = _parser().parse_args(arguments)
+    options = _make_parser().parse_args(arguments)
     try:
         run: Command = options.run
         return run(options)
@@ -107,7 +107,7 @@ class _Parser(argparse.ArgumentParser):
         self.exit(2, f"codegen: {message[:1].upper()}{message[1:]}. Run `{self.prog} --help` for the options.\n")
 
 
-def _parser() -> argparse.ArgumentParser:
+def _make_parser() -> argparse.ArgumentParser:
     from codegen.pinned.fetch import SOURCES
 
     parser = _Parser(prog="python -m codegen", description="Typed bindings from the ACP schema.")

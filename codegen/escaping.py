@@ -108,7 +108,7 @@ def markdown(text: str) -> str:
 def _is_harmless(text: str) -> bool:
     """Return whether a text's Markdown affects only the text itself."""
     state: dict[str, Any] = {}
-    tokens = _parser().parse(f"{text}\n\nend", state)
+    tokens = _make_parser().parse(f"{text}\n\nend", state)
     parts = [part for token in tokens for part in (token, *(token.children or ()))]
     # An unclosed block of code would contain the last paragraph.
     is_closed = [token.content for token in tokens[-2:-1]] == ["end"]
@@ -124,7 +124,7 @@ def _is_format(part: Token) -> bool:
 
 
 @cache
-def _parser() -> MarkdownIt:
+def _make_parser() -> MarkdownIt:
     from markdown_it.renderer import RendererHTML
     from myst_parser.config.main import MdParserConfig  # imported here: only the reference needs it
     from myst_parser.parsers.mdit import create_md_parser

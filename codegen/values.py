@@ -50,12 +50,12 @@ def fits(schema: Schema, value: Any, type_: Type, *, strict: bool = False) -> bo
             is_fit = (
                 type(value) in _PYTHON[type_.kind]
                 and all(_is_within(value, name, limit) for name, limit in type_.limits)
-                and all(fits(schema, item, part, strict=strict) for item in _items(value) for part in type_.parts)
+                and all(fits(schema, item, part, strict=strict) for item in _list_items(value) for part in type_.parts)
             )
     return is_fit
 
 
-def _items(value: Any) -> list[Any]:
+def _list_items(value: Any) -> list[Any]:
     """Return the items of an array, or the values of an object."""
     return list(value.values()) if is_object(value) else value if is_array(value) else []
 
@@ -130,7 +130,7 @@ def python_source(schema: Schema, value: Any, type_: Type) -> str:
         return python_source(schema, value, definition.type)
     if type_.kind == "union":
         return python_source(schema, value, next(part for part in type_.parts if fits(schema, value, part)))
-    items = [python_source(schema, item, part) for part in type_.parts for item in _items(value)]
+    items = [python_source(schema, item, part) for part in type_.parts for item in _list_items(value)]
     if not items:
         return python_literal(value)
     if is_object(value):
@@ -218,7 +218,7 @@ def find_boundary_values(schema: Schema, types: Iterable[Type], depth: int = 1) 
             }
             yield from ("x" * size if name.endswith("length") else size for name, size in limits.items())
         if pattern := type_.limit("pattern"):
-            yield from _matching_texts(pattern)
+            yield from _make_matching_texts(pattern)
         yield from find_boundary_values(schema, type_.parts, depth)
         definition = schema.definitions.get(type_.name)
         if isinstance(definition, Model) and depth:
@@ -227,7 +227,7 @@ def find_boundary_values(schema: Schema, types: Iterable[Type], depth: int = 1) 
             yield from find_boundary_values(schema, [definition.type], depth)
 
 
-def _matching_texts(pattern: str) -> Iterator[str]:
+def _make_matching_texts(pattern: str) -> Iterator[str]:
     """Yield texts that match a pattern: one of each small length, from the letters and digits in the pattern."""
     letters = list(dict.fromkeys(re.findall(r"[^\W_]", f"a0{pattern}")))[:_LETTERS]
     for size in range(_MAX_LENGTH + 1):

@@ -224,7 +224,7 @@ def _check_properties(profile: Profile, schema: Schema) -> None:
         messages |= {f"{role}_capabilities": (list(present), all), f"{role}_info": (list(present), all)}
     for key, (names, any_or_all) in messages.items():
         wire = schema.properties[key]
-        properties = [_property_names(schema, name) for name in names if name]
+        properties = [_find_properties(schema, name) for name in names if name]
         if properties and not any_or_all(wire in message for message in properties):
             raise FileError(
                 "",
@@ -266,6 +266,6 @@ def _check_may_be_missing(schema: Schema, names: Iterable[str]) -> None:
             raise SchemaError(f"/$defs/{definition}", message, next_step=CORRECT)
 
 
-def _property_names(schema: Schema, name: str) -> set[str]:
+def _find_properties(schema: Schema, name: str) -> set[str]:
     """Return the properties of a definition, or of all members of a union."""
     return {field.wire for model in schema.concrete_models(name) for field in schema.fields(model.name)}

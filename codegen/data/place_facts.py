@@ -106,7 +106,7 @@ class PlaceFacts:
             if facts.setdefault(place.path, new) != new:
                 text = f"The facts about {'.'.join(place.path)} in {message.method.wire} differ between members."
                 raise SchemaError(f"/$defs/{message.definition}", text, next_step=self._next_step)
-        return tuple(_with_rejections([fact for at_place in facts.values() for fact in at_place]))
+        return tuple(_add_rejections([fact for at_place in facts.values() for fact in at_place]))
 
     @property
     def _next_step(self) -> str:
@@ -191,7 +191,7 @@ def _is_rejected(text: str, message: Message) -> bool:
     )
 
 
-def _with_rejections(facts: list[PlaceFact]) -> Iterator[PlaceFact]:
+def _add_rejections(facts: list[PlaceFact]) -> Iterator[PlaceFact]:
     """Yield the facts. If a union's unlisted tags are rejected, so are tags whose capability isn't advertised."""
     rejected = {fact.place.removesuffix(OTHER) for fact in facts if fact.kind == "Unsupported"}
     for fact in facts:

@@ -175,8 +175,8 @@ class Resolver:
     def _find_names(self, method: Method, entry: dict[str, Any]) -> Iterator[tuple[str, str, bool]]:
         """Yield the names in an entry: the entry's key, the name, and whether this schema has it."""
         if path := entry.get("capability"):
-            yield "capability", path, self._missing_step(ADVERTISED_IN[method.side], path) is None
-        for key, fields in self._fields_by_key(method).items():
+            yield "capability", path, self._find_missing_step(ADVERTISED_IN[method.side], path) is None
+        for key, fields in self._find_fields_by_key(method).items():
             if name := entry.get(key):
                 yield key, name, name in fields
         if cancelled := entry.get("cancelled"):
@@ -190,7 +190,7 @@ class Resolver:
             yield from (("accepted", part, part in places) for part in accepted["parts"])
             yield "accepted", accepted["id"], accepted["id"] in fields_by_wire(self._schema, method.result or "")
 
-    def _fields_by_key(self, method: Method) -> dict[str, dict[str, Field]]:
+    def _find_fields_by_key(self, method: Method) -> dict[str, dict[str, Field]]:
         """Return the fields that a fact may name, by the fact's key."""
         params = fields_by_wire(self._schema, method.params)
         result = fields_by_wire(self._schema, method.result or "")
@@ -210,7 +210,7 @@ class Resolver:
         required = [wire for wire, field in result_fields.items() if field.required]
         if "gone" in facts and required:
             raise _error(result, f"{place}: `gone` gives callers an empty result, but {required[0]!r} is required.")
-        for key, fields in self._fields_by_key(method).items():
+        for key, fields in self._find_fields_by_key(method).items():
             if facts.get(key) in fields:
                 yield key, fields[facts[key]].name
         cancelled = facts.get("cancelled")
@@ -256,12 +256,12 @@ class Resolver:
 
     def _check_path(self, side: str, path: str, call: str) -> None:
         """Check that every step of a capability's path is a property in this schema."""
-        if missing := self._missing_step(ADVERTISED_IN[side], path):
+        if missing := self._find_missing_step(ADVERTISED_IN[side], path):
             pointer, step = missing
             message = f"{FILE} says that {call} needs {path}, but there is no {step!r} here."
             raise SchemaError(pointer, message, next_step=next_step_for_entry(self._own_tables, side))
 
-    def _missing_step(self, start: str, path: str) -> tuple[str, str] | None:
+    def _find_missing_step(self, start: str, path: str) -> tuple[str, str] | None:
         """Return the first step of a capability's path that this schema lacks, after the place that lacks it."""
         name, pointer = start, f"/$defs/{start}"
         for step in path.split("."):

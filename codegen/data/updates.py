@@ -84,16 +84,16 @@ class _Resolver:
         """Return what a kind does, by its first entry with the fewest names that this schema lacks."""
         table, entry = min(self._entries[kind], key=lambda candidate: len(self._find_missing(kind, candidate[1])))
         missing = self._find_missing(kind, entry)
-        arguments = () if missing or not entry else tuple(self._arguments(kind, entry))
+        arguments = () if missing or not entry else tuple(self._list_arguments(kind, entry))
         name = next((key for key in EFFECTS if key in entry), "")
         return Effect(pascal(name), arguments, entry, table, missing)
 
     def _find_missing(self, kind: str, entry: dict[str, Any]) -> tuple[tuple[str, str], ...]:
         """Return the names in an entry that this schema lacks, each after the entry's key that names it."""
-        names = self._names(kind, entry)
+        names = self._list_names(kind, entry)
         return tuple((key, path) for key, definition, path in names if not self._find(definition, path))
 
-    def _names(self, kind: str, entry: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
+    def _list_names(self, kind: str, entry: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
         """Yield the names in an entry: its key, the definition that should have the property, and the path."""
         own = self._kinds[kind]
         yield from ((key, own, entry[key]) for key in ("id", "appends") if key in entry)
@@ -105,18 +105,18 @@ class _Resolver:
             elif key in entry and "appends" in entry:
                 yield "to", self._kinds[self._kept_as[entry[key]]], entry.get("to", entry["appends"])
 
-    def _arguments(self, kind: str, entry: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    def _list_arguments(self, kind: str, entry: dict[str, Any]) -> Iterator[tuple[str, Any]]:
         """Yield the arguments of the class in `acp_runtime.updates`, with their keywords."""
         own = self._kinds[kind]
         if "sets" in entry:
             values = entry["sets"].items()
-            yield "", {name: "" if wire == WHOLE else self._attribute(own, wire) for name, wire in values}
+            yield "", {name: "" if wire == WHOLE else self._write_attribute(own, wire) for name, wire in values}
         else:
             yield "", next(entry[key] for key in EFFECTS if key in entry)
-        yield from ((key, self._attribute(own, entry[key])) for key in ("id", "appends") if key in entry)
+        yield from ((key, self._write_attribute(own, entry[key])) for key in ("id", "appends") if key in entry)
         if "changes" in entry and "appends" in entry:
             kept_as = self._kinds[self._kept_as[entry["changes"]]]
-            yield "to", self._attribute(kept_as, entry.get("to", entry["appends"]))
+            yield "to", self._write_attribute(kept_as, entry.get("to", entry["appends"]))
             if self._find(own, entry["appends"])[-1].type.format == "base64":
                 yield "is_base64", True
         yield from ((key, entry[key]) for key in ("null", "starts") if key in entry)
@@ -125,10 +125,10 @@ class _Resolver:
         if self._kept_as.get(entry.get("changes", "")) == kind:
             yield "model", own
         if "new" in entry:
-            yield "new", {self._attribute(own, wire): value for wire, value in entry["new"].items()}
+            yield "new", {self._write_attribute(own, wire): value for wire, value in entry["new"].items()}
 
     def _find(self, definition: str, path: str) -> list[Field]:
         return find_fields(self._schema, definition, path)
 
-    def _attribute(self, definition: str, path: str) -> str:
+    def _write_attribute(self, definition: str, path: str) -> str:
         return ".".join(field.name for field in self._find(definition, path))

@@ -71,7 +71,7 @@ def _match_renamed(old: Schema, new: Schema, names: dict[str, str]) -> dict[str,
     def is_rename(a: str, b: str) -> bool:
         before, after = old.definitions[a], new.definitions[b]
         if is_inline(before) or is_inline(after):
-            return old_structures[a] == new_structures[b] and names.get(_owner(before)) == _owner(after)
+            return old_structures[a] == new_structures[b] and names.get(_find_owner(before)) == _find_owner(after)
         has_same_text = bool(before.doc) and before.doc == after.doc
         return old_structures[a].may_be(
             new_structures[b],
@@ -85,7 +85,7 @@ def _match_renamed(old: Schema, new: Schema, names: dict[str, str]) -> dict[str,
     return pair(removed, added, is_rename)
 
 
-def _owner(definition: Definition) -> str:
+def _find_owner(definition: Definition) -> str:
     """Return the name of a definition, or of the definition that an inline member is in."""
     return definition.pointer.split("/")[2]
 
@@ -158,14 +158,14 @@ def structure_of(schema: Schema, definition: Definition, names: dict[str, str]) 
         values, others = definition.type.enum or ((), definition.type.renamed(names))
         return Structure("values", frozenset(values), ("alias", others))
     if isinstance(definition, Union):
-        members = (_member(schema, definition, member, names) for member in definition.members)
+        members = (_identify_member(schema, definition, member, names) for member in definition.members)
         return Structure("members", frozenset(members), ("union", definition.tag))
     base = names.get(definition.base, definition.base) if definition.base else None
     fields = ((field.wire, *meaning_of_field(field, names)) for field in definition.fields if field.wire != "_meta")
     return Structure("properties", frozenset(fields), ("model", base))
 
 
-def _member(schema: Schema, union: Union, member: Member, names: dict[str, str]) -> tuple[object, ...]:
+def _identify_member(schema: Schema, union: Union, member: Member, names: dict[str, str]) -> tuple[object, ...]:
     """Return what identifies a union's member: its structure if it is named after the union, otherwise its name."""
     if member.name != union.name + member.label:
         return (names.get(member.name, member.name), member.tag)

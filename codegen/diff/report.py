@@ -171,8 +171,8 @@ def _compare_profile(name: str, base: Side, head: Side) -> tuple[list[Finding], 
         profile=name,
         old=base.profiles[name],
         new=head.profiles[name],
-        old_unstable=_unstable_schema(base, name),
-        new_unstable=_unstable_schema(head, name),
+        old_unstable=_find_unstable_schema(base, name),
+        new_unstable=_find_unstable_schema(head, name),
     )
     compare_methods(comparison)
     compare_properties(comparison)
@@ -186,7 +186,7 @@ def _compare_profile(name: str, base: Side, head: Side) -> tuple[list[Finding], 
     return join_same_change(findings), count_changed_descriptions(comparison)
 
 
-def _unstable_schema(side: Side, name: str) -> Schema:
+def _find_unstable_schema(side: Side, name: str) -> Schema:
     """Return the schema of a stable profile's unstable counterpart; empty if there is none."""
     snapshot = side.profiles.get(f"{name}_unstable")
     return snapshot.schema if snapshot else Schema({})

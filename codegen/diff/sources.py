@@ -125,7 +125,7 @@ def _read_folder(folder: Path, label: str, checkout: Path | None = None) -> Side
         renames, notes = read_renames(RENAMES_TOML), list[str]()
         tables: Tables | None = None
         if checkout:
-            renames = parse_renames(_content(checkout / RENAMES))
+            renames = parse_renames(_read_optional(checkout / RENAMES))
             tables, notes = _read_methods(checkout, label)
         profiles: dict[str, Snapshot] = {}
         unreadable: dict[str, str] = {}
@@ -138,7 +138,7 @@ def _read_folder(folder: Path, label: str, checkout: Path | None = None) -> Side
                 if len(sources) == 1:
                     raise
                 unreadable[name] = f"{name} is not compared, because its schema in {label} can't be read: {error}"
-        accepted = _content(folder / ACCEPTED)
+        accepted = _read_optional(folder / ACCEPTED)
     except SchemaError as error:
         raise SourceError(f"{label} can't be read: {error}") from error
     except OSError as error:
@@ -168,6 +168,6 @@ def _read_schema(source: Pinned, renames: tuple[Rename, ...], tables: Tables | N
         return keep_old_names(schema, profile.name, renames)
 
 
-def _content(path: Path) -> bytes:
+def _read_optional(path: Path) -> bytes:
     """Return the content of a file; empty if there is no such file."""
     return path.read_bytes() if path.is_file() else b""

@@ -53,7 +53,7 @@ class StubDocs:
             f"Call `{method.wire}` and wait for its result." if method.result else f"Send `{method.wire}`.",
             method.doc,
             " ".join(self.list_caller_notes(method, role)),
-            self._arguments(method),
+            self._write_arguments(method),
             "\n".join(["Raises:", *raises]) if raises else "",
         )
 
@@ -63,9 +63,9 @@ class StubDocs:
         notes: list[str] = []
         if method.offered:
             notes.append(f"Needs no capability; {_verb(method)} it only if {method.offered}.")
-        for ended, answer in self._cancels(method, _OTHER[role]):
+        for ended, answer in self._find_cancelled(method, _OTHER[role]):
             notes.append(f"The session's pending `{ended.wire}` requests are answered with {answer}.")
-        if facts.get("cancelled", ("", ""))[1] and self._handles(role, facts["cancelled"][0]):
+        if facts.get("cancelled", ("", ""))[1] and self._is_handled_by(role, facts["cancelled"][0]):
             notes.append(f"If the task that awaits the result is cancelled, `{facts['cancelled'][0]}` is sent.")
         if "gone" in facts:
             notes.append(f"The error {facts['gone']} counts as success, because nothing was left to end.")
@@ -83,7 +83,7 @@ class StubDocs:
 
     def _list_needs(self, facts: tuple[PlaceFact, ...], method: Method) -> list[str]:
         needs = {fact.place: fact.capability for fact in facts if fact.capability and OTHER not in fact.capability}
-        return [f"- {self._part(method, place)}: `{capability}`" for place, capability in needs.items()]
+        return [f"- {self._describe_part(method, place)}: `{capability}`" for place, capability in needs.items()]
 
     def explain_default(self, method: Method, role: str) -> str:
         """Return a sentence about a default that differs from the one in the class's docstring; otherwise empty."""
@@ -91,7 +91,7 @@ class StubDocs:
             return ""
         if "cancels" in dict(method.facts):
             return "The default does nothing, because the connection has cancelled the request already."
-        cancelled = list(self._cancels(method, role))
+        cancelled = list(self._find_cancelled(method, role))
         if not cancelled:
             return ""
         request, answer = cancelled[0]
@@ -101,26 +101,28 @@ class StubDocs:
         effect = f"cancels the session's `{request.wire}` requests in flight, which are then answered with {answer}"
         return f"The default only {effect}. Override it to end the work that continues after their response as well."
 
-    def _cancels(self, notification: Method, role: str) -> Iterator[tuple[Method, str]]:
+    def _find_cancelled(self, notification: Method, role: str) -> Iterator[tuple[Method, str]]:
         """Yield the methods of a role that a notification cancels, and what answers a cancelled request."""
         for method in self._schema.methods:
             by, result, _ = dict(method.facts).get("cancelled", ("", "", False))
             if by == notification.wire and role in method.handled_by:
                 yield method, f"`{json.dumps(json.loads(result))}`" if result else "the error -32800"
 
-    def _handles(self, role: str, wire: str) -> bool:
+    def _is_handled_by(self, role: str, wire: str) -> bool:
         return any(method.wire == wire and role in method.handled_by for method in self._schema.methods)
 
-    def _arguments(self, method: Method) -> str:
+    def _write_arguments(self, method: Method) -> str:
         """Return the section about the keywords of a proxy's method. A union has the keywords of all its members."""
         parameter_sets = self._schema.parameter_sets(method)
         by_name: dict[str, list[Field]] = {}
         for field in (field for parameters in parameter_sets for field in parameters):
             by_name.setdefault(field.name, []).append(field)
-        lines = [_write_entry(name, self._argument(fields, len(parameter_sets))) for name, fields in by_name.items()]
+        lines = [
+            _write_entry(name, self._describe_argument(fields, len(parameter_sets))) for name, fields in by_name.items()
+        ]
         return "\n".join(["Args:", *lines]) if lines else ""
 
-    def _argument(self, fields: list[Field], members: int) -> str:
+    def _describe_argument(self, fields: list[Field], members: int) -> str:
         """Return the description of a keyword, from its fields in the `members` members of a union."""
         tags = [f"`{field.tag}`" for field in fields if field.tag is not None]
         if tags:
@@ -130,10 +132,10 @@ class StubDocs:
             if len(fields) < members:
                 choices.append("left out")
             return f"Selects the variant: {_join_alternatives(choices)}."
-        descriptions = dict.fromkeys(filter(None, (self._summary(field) for field in fields)))
+        descriptions = dict.fromkeys(filter(None, (self._summarise(field) for field in fields)))
         return " Or: ".join(descriptions) or f"`{fields[0].wire}` on the wire."
 
-    def _summary(self, field: Field) -> str:
+    def _summarise(self, field: Field) -> str:
         """Return the first paragraph of a field's description, or of its type's, as a sentence on one line."""
         if field.wire == "_meta":
             return _META
@@ -146,7 +148,7 @@ class StubDocs:
         """Return the exceptions of a call that not every call can raise, with their reasons."""
         facts = dict(method.facts)
         errors: list[tuple[str, str]] = []
-        if needs := self._needs(method):
+        if needs := self._write_needs(method):
             exempt = f" Not raised for a `{facts['exempt']}` that the {role} created." if "exempt" in facts else ""
             errors.append(("CapabilityError", f"The {role} did not advertise {needs}.{exempt}"))
         paths = [fact.place.split(".") for fact in method.params_facts if fact.kind == "Absolute"]
@@ -158,13 +160,13 @@ class StubDocs:
             errors.append(("ProtocolVersionMismatch", f"The {role} answered with another protocol version."))
         return errors
 
-    def _needs(self, method: Method) -> str:
+    def _write_needs(self, method: Method) -> str:
         own = f"`{method.capability}`" if method.capability else ""
         needs = {fact.place: fact.capability for fact in method.params_facts if fact.capability}
-        parts = ", ".join(f"`{path}` for {self._part(method, place)}" for place, path in needs.items())
+        parts = ", ".join(f"`{path}` for {self._describe_part(method, place)}" for place, path in needs.items())
         return ", or ".join(filter(None, (own, parts and f"a capability that an argument needs: {parts}")))
 
-    def _part(self, method: Method, place: str) -> str:
+    def _describe_part(self, method: Method, place: str) -> str:
         """Describe a place in the params or the result: an argument, a tag of the whole, or anything inside."""
         first, _, inside = place.partition(".")
         name = attribute_name(first) or first

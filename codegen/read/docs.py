@@ -13,11 +13,11 @@ def list_member_docs(schema: Any) -> list[str]:
     """Return a line for each described member of a union, and for described items."""
     lines: list[str] = []
     for member in (*schema.get("anyOf", ()), *schema.get("oneOf", ())):
-        lines += _describe(_label(member), member) + list_member_docs(member)
+        lines += _describe(_write_label(member), member) + list_member_docs(member)
     for keyword in ("items", "additionalProperties"):
         item: Any = schema.get(keyword)
         if isinstance(item, dict):
-            lines += _describe(" ".join(["Each", *_title(item)]), item) + list_member_docs(item)
+            lines += _describe(" ".join(["Each", *_write_title(item)]), item) + list_member_docs(item)
     return lines
 
 
@@ -40,14 +40,14 @@ def split_sentences(doc: str) -> list[str]:
     return [" ".join(sentence.split()) for sentence in re.split(r"(?<=[.!?])\s+|\n\s*\n", doc.strip())]
 
 
-def _label(member: Any) -> str:
+def _write_label(member: Any) -> str:
     """Return the constant and the title of a member as text; empty for a group of members."""
     constant = [code(str(member["const"]))] if "const" in member else []
-    names = " ".join([*constant, *_title(member)])
+    names = " ".join([*constant, *_write_title(member)])
     return names or ("" if "anyOf" in member else "Other values")
 
 
-def _title(schema: Any) -> list[str]:
+def _write_title(schema: Any) -> list[str]:
     """Return the title as a list; empty if the description begins with it."""
     title = schema.get("title")
     return [code(title)] if title and not schema.get("description", "").startswith(f"**{title}**") else []

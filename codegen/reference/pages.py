@@ -73,25 +73,25 @@ def reference_pages(profiles: Mapping[Profile, Snapshot]) -> dict[str, str]:
     add("index", "index", profile=profile, others=others, methods=schema.methods, topics=used, types=sections)
     blocks = write_blocks(profile.name, schema, examples)
     for method in schema.methods:
-        values = _messages(method, examples) | {"stubs": StubDocs(schema), "blocks": blocks}
+        values = _write_messages(method, examples) | {"stubs": StubDocs(schema), "blocks": blocks}
         add(method_file(method), "method", method=method, **values)
     for topic in used:
         add(topic_file(topic), "types", topic=topic)
     for other in others:
         base = next((profile for profile in profiles if other.name == f"{profile.name}_unstable"), profile)
-        differences = _differences(profiles[base], profiles[other])
+        differences = _find_differences(profiles[base], profiles[other])
         add(f"profile_{other.name}", "profile", profile=other, base=base.name, differences=differences)
     return pages
 
 
-def _messages(method: Method, examples: Examples) -> dict[str, str]:
+def _write_messages(method: Method, examples: Examples) -> dict[str, str]:
     message: dict[str, Any] = {"jsonrpc": "2.0"} | ({"id": 1} if method.result else {})
     request = {**message, "method": method.wire, "params": to_json(examples.make(method.params))}
     response = format_json({**message, "result": to_json(examples.make(method.result))}) if method.result else ""
     return {"request": format_json(request), "response": response}
 
 
-def _differences(base: Snapshot, head: Snapshot) -> dict[str, Any]:
+def _find_differences(base: Snapshot, head: Snapshot) -> dict[str, Any]:
     """Return how a profile differs from another: methods and types that only one of them has, and changes.
 
     They are compared as if `head` were a later release of `base`.

@@ -35,7 +35,7 @@ class TypeTexts:
             case "union":
                 return " or ".join(self.write(part) for part in type_.parts)
             case kind:
-                return ", ".join(("any JSON" if kind == "any" else kind, *_limits(type_)))
+                return ", ".join(("any JSON" if kind == "any" else kind, *_write_limits(type_)))
 
     def write_alias(self, type_: Type, doc: str) -> str:
         """Return a sentence about the type of an alias. Values that its description lists are left out."""
@@ -51,7 +51,7 @@ class TypeTexts:
         return f"({text})" if type_.kind == "union" else text
 
 
-def _limits(type_: Type) -> list[str]:
+def _write_limits(type_: Type) -> list[str]:
     """Return the limits of a scalar in words, without the ranges of the usual integers."""
     return [
         f"{name.replace('_', ' ')} {code(str(value))}"
@@ -76,7 +76,7 @@ def description(text: str) -> str:
     for part in text.strip().split("\n\n"):
         is_member = _is_member(part)
         is_inside = is_member or (bool(parts) and parts[-1].startswith(("- `", "  ")))
-        parts.append(("- " if is_member else "  " if is_inside else "") + (_indented(part) if is_inside else part))
+        parts.append(("- " if is_member else "  " if is_inside else "") + (_indent(part) if is_inside else part))
     return markdown("\n\n".join(parts))
 
 
@@ -95,5 +95,5 @@ def _is_member(part: str) -> bool:
     return part.startswith("`") and "`: " in part.partition("\n")[0]
 
 
-def _indented(part: str) -> str:
+def _indent(part: str) -> str:
     return part.replace("\n", "\n  ")

@@ -165,7 +165,7 @@ def find_codes_without_exception(head: Side) -> list[str]:
         enum = definition.type.enum if isinstance(definition, Alias) else None
         return [code for code in (enum.values if enum else ()) if type(RequestError.of(code, "")) is RequestError]
 
-    return _with_profiles(head, codes)
+    return _add_profiles(head, codes)
 
 
 def find_unused_capabilities(base: Side, head: Side) -> list[str]:
@@ -184,10 +184,10 @@ def find_unused_capabilities(base: Side, head: Side) -> list[str]:
                     paths.append(path)
         return paths
 
-    return _with_profiles(head, unused)
+    return _add_profiles(head, unused)
 
 
-def _with_profiles(head: Side, find: Callable[[str, Snapshot], Iterable[Any]]) -> list[str]:
+def _add_profiles(head: Side, find: Callable[[str, Snapshot], Iterable[Any]]) -> list[str]:
     """Return a line for each value that `find` returns for a profile, with the profiles that have it."""
     profiles_of: dict[Any, list[str]] = {}
     for profile, snapshot in head.profiles.items():

@@ -68,7 +68,7 @@ class Schemas:
     @property
     def is_same(self) -> bool:
         """Whether the new schemas are those of the last commit. The source may differ."""
-        old, new = (_without(read_files(folder), PINS, ACCEPTED) for folder in (self.base, self.head))
+        old, new = (_drop_files(read_files(folder), PINS, ACCEPTED) for folder in (self.base, self.head))
         return old == new
 
     @property
@@ -110,7 +110,7 @@ def fetch_schemas(source: str, repository: Path, temporary: Path) -> Schemas:
     while True:  # until every profile can be read, or keeps its old schema
         fetched = prepare_fetch(release, base)
         head = temporary / f"head-{len(unreadable)}" / SCHEMA
-        write_files(head, _without(fetched.files, ACCEPTED))
+        write_files(head, _drop_files(fetched.files, ACCEPTED))
         try:
             read = _read(head)
             methods = add_renamed_entries(text, before, _by_name(read))
@@ -179,8 +179,8 @@ def _render(
 
 def _has_new_schemas(repository: Path, base: Path, head: Path) -> bool:
     """Return whether the repository has the new schemas already, from an earlier run."""
-    files = _without(read_files(repository / SCHEMA), ACCEPTED)
-    return files == read_files(head) and files != _without(read_files(base), ACCEPTED)
+    files = _drop_files(read_files(repository / SCHEMA), ACCEPTED)
+    return files == read_files(head) and files != _drop_files(read_files(base), ACCEPTED)
 
 
 def _keep_accepted(schemas: Schemas, repository: Path) -> None:
@@ -192,5 +192,5 @@ def _keep_accepted(schemas: Schemas, repository: Path) -> None:
         schemas.lines.append(f"removed   {ACCEPTED}")  # its entries were about the last one
 
 
-def _without(files: dict[str, bytes], *names: str) -> dict[str, bytes]:
+def _drop_files(files: dict[str, bytes], *names: str) -> dict[str, bytes]:
     return {name: content for name, content in files.items() if name not in names}

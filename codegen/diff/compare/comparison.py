@@ -100,9 +100,9 @@ class Comparison:
     ) -> tuple[str, str]:
         """Return the smallest messages with a definition that an old peer and a new peer refuse; empty if none."""
         old_text, new_text = sent_texts
-        return self.new_sender.find_message(after, before, new_text), self.old_sender.find_message(
-            before, after, old_text
-        )
+        refused_by_old = self.new_sender.find_message(after, before, new_text)
+        refused_by_new = self.old_sender.find_message(before, after, old_text)
+        return refused_by_old, refused_by_new
 
     def add(
         self,

@@ -98,7 +98,7 @@ def _compare_pair(comparison: Comparison, rule: str, before: Method, after: Meth
 
 def _add_removed(comparison: Comparison, method: Method) -> None:
     """Add the finding about a removed method and its classes."""
-    rule = _rule_for_removed(comparison, method)
+    rule = _choose_rule_for_removed(comparison, method)
     classes = _take_classes(comparison, method, comparison.old.schema, set(comparison.names))
     verdicts = RULES[rule].verdicts
     if classes:
@@ -110,7 +110,7 @@ def _add_removed(comparison: Comparison, method: Method) -> None:
 
 def _add_added(comparison: Comparison, method: Method) -> None:
     """Add the finding about an added method and its classes."""
-    rule = _rule_for_added(comparison, method)
+    rule = _choose_rule_for_added(comparison, method)
     classes = _take_classes(comparison, method, comparison.new.schema, set(comparison.names.values()))
     _add_finding(comparison, rule, None, method, texts=("", _describe(method)), symbols=classes)
 
@@ -148,13 +148,13 @@ def _match_methods(comparison: Comparison) -> tuple[list[tuple[str, Method, Meth
             candidates = [candidate for candidate in added if candidate[part] == key[part]]
             if len(candidates) == 1:
                 before, after = removed.pop(key), added.pop(candidates[0])
-                pairs.append((_rule_for_changed_key(before, after), before, after))
-    renamed = pair(list(removed), list(added), lambda a, b: _same_method(comparison, removed[a], added[b]))
+                pairs.append((_choose_rule_for_changed_key(before, after), before, after))
+    renamed = pair(list(removed), list(added), lambda a, b: _is_same_method(comparison, removed[a], added[b]))
     pairs += [("method-renamed", removed.pop(old), added.pop(new)) for old, new in renamed.items()]
     return pairs, list(removed.values()), list(added.values())
 
 
-def _rule_for_changed_key(old: Method, new: Method) -> str:
+def _choose_rule_for_changed_key(old: Method, new: Method) -> str:
     if old.side == new.side:
         return "method-kind-changed"
     before, after = set(old.handled_by), set(new.handled_by)
@@ -165,7 +165,7 @@ def _rule_for_changed_key(old: Method, new: Method) -> str:
     return "method-side-changed"
 
 
-def _same_method(comparison: Comparison, old: Method, new: Method) -> bool:
+def _is_same_method(comparison: Comparison, old: Method, new: Method) -> bool:
     """Return whether a method was renamed: the same side and kind, and matching params and result."""
     if (old.side, old.kind) != (new.side, new.kind):
         return False
@@ -173,7 +173,7 @@ def _same_method(comparison: Comparison, old: Method, new: Method) -> bool:
     return all(comparison.names.get(before, "") == after for before, after in payloads)
 
 
-def _rule_for_removed(comparison: Comparison, method: Method) -> str:
+def _choose_rule_for_removed(comparison: Comparison, method: Method) -> str:
     if method.key in _by_key(comparison.new_unstable):
         return "method-left-stable"
     if method.baseline:
@@ -190,7 +190,7 @@ def _is_unannounced(comparison: Comparison, method: Method) -> bool:
     return method.capability is None or method.capability in find_capabilities(comparison.new.schema, method.side)
 
 
-def _rule_for_added(comparison: Comparison, method: Method) -> str:
+def _choose_rule_for_added(comparison: Comparison, method: Method) -> str:
     if method.baseline:
         return "method-added-baseline"
     if method.key in _by_key(comparison.old_unstable):

@@ -54,7 +54,7 @@ def find_reach(schema: Schema) -> Reach:
     The search is depth first. It visits a definition again if it reaches it on a strict path later.
     """
     reach = Reach()
-    edges = {name: list(_edges(definition)) for name, definition in schema.definitions.items()}
+    edges = {name: list(_find_edges(definition)) for name, definition in schema.definitions.items()}
     starts = [
         (name, flow[role], method.wire)
         for method in schema.methods
@@ -80,7 +80,7 @@ def find_reach(schema: Schema) -> Reach:
     return reach
 
 
-def _edges(definition: Definition) -> Iterator[tuple[str, bool]]:
+def _find_edges(definition: Definition) -> Iterator[tuple[str, bool]]:
     """Yield the definitions that a definition refers to, and whether an invalid value of theirs makes it invalid."""
     if not isinstance(definition, Alias) and definition.base:
         yield definition.base, True

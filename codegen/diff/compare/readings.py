@@ -37,17 +37,17 @@ class Choice:
     exclusive: bool = False
     has_fallback: bool = True
 
-    def samples(self, index: int, reader: Choice) -> list[Any]:
+    def sample_member(self, index: int, reader: Choice) -> list[Any]:
         """Return samples of a member that this side reads as that member, without scalars and empty ones."""
         samples = make_samples(self.schema, self.members, reader.schema, reader.members).make(self.members[index])
         return [value for value in samples if value and isinstance(value, (dict, list)) and self.read(value) == index]
 
     def read(self, value: Any) -> int | None:
         """Return the index of the member that a message becomes; None if it is refused."""
-        accepting = self.accepting(value)
+        accepting = self.find_accepting(value)
         return None if not accepting or (self.exclusive and len(accepting) > 1) else accepting[0]
 
-    def accepting(self, value: Any) -> list[int]:
+    def find_accepting(self, value: Any) -> list[int]:
         """Return the indices of the members that accept a value, in the order in which they are tried."""
         return [index for index, member in enumerate(self.members) if fits(self.schema, value, member)]
 
@@ -69,7 +69,7 @@ def is_open_member(schema: Schema, name: str) -> bool:
 def rate_member(sender: Choice, member: str, reader: Choice, counterpart: str = "") -> Verdict:
     """Rate how the other side reads a member's messages. There, the member is `counterpart`, or was removed."""
     index = sender.members.index(Type("ref", member))
-    readings = [reader.read(value) for value in sender.samples(index, reader)]
+    readings = [reader.read(value) for value in sender.sample_member(index, reader)]
     if not readings or None in readings:
         return BREAKING
     return risks(any(reader.members[reading].name != counterpart for reading in readings if reading is not None))
@@ -142,8 +142,8 @@ def _find_misread(sender: Choice, reader: Choice) -> Iterator[tuple[Type, Type, 
     Members that the other side doesn't have are skipped, because they may exist there under another name.
     """
     for index, sent_as in enumerate(sender.named):
-        for value in sender.samples(index, reader):
-            accepting = reader.accepting(value)
+        for value in sender.sample_member(index, reader):
+            accepting = reader.find_accepting(value)
             is_refused = reader.exclusive and len(accepting) > 1
             for accepting_index in accepting if is_refused else accepting[:1]:
                 read_as = reader.named[accepting_index]

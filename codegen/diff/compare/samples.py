@@ -29,23 +29,23 @@ def accepts_all(sender: Schema, sent: Type, reader: Schema, read: Type, names: M
     own.
     """
     common = {name: names[name] for name in sent.names if names.get(name) in read.names}
-    sent, read = _with_tokens(sent, common), _with_tokens(read, {name: name for name in common.values()})
+    sent, read = _replace_by_tokens(sent, common), _replace_by_tokens(read, {name: name for name in common.values()})
     shared = {*sent.limits}.intersection(read.limits)
-    sent, read = _without(sent, shared), _without(read, shared)
+    sent, read = _drop_limits(sent, shared), _drop_limits(read, shared)
     make = make_samples(sender, [sent], reader, [read]).make
-    samples = make(sent) or make(_without(sent, [limit for limit in sent.limits if limit[0] == "pattern"]))
+    samples = make(sent) or make(_drop_limits(sent, [limit for limit in sent.limits if limit[0] == "pattern"]))
     return bool(samples) and all(fits(reader, value, read) for value in samples)
 
 
-def _without(type_: Type, limits: Collection[tuple[str, Any]]) -> Type:
+def _drop_limits(type_: Type, limits: Collection[tuple[str, Any]]) -> Type:
     return replace(type_, limits=tuple(limit for limit in type_.limits if limit not in limits))
 
 
-def _with_tokens(type_: Type, names: Mapping[str, str]) -> Type:
+def _replace_by_tokens(type_: Type, names: Mapping[str, str]) -> Type:
     """Return a type with a constant instead of each of these definitions. It is a tuple, so it equals no JSON."""
     if type_.name in names:
         return Type("literal", values=((names[type_.name],),))
-    return replace(type_, parts=tuple(_with_tokens(part, names) for part in type_.parts))
+    return replace(type_, parts=tuple(_replace_by_tokens(part, names) for part in type_.parts))
 
 
 class Sender:

@@ -54,7 +54,7 @@ def compare_types(comparison: Comparison, old: Type, new: Type) -> Iterator[Type
     names = comparison.names
     if old.renamed(names) == new:
         if old.annotation != new.annotation and set(old.names) == set(new.names):
-            yield _change_by_rule("type-respelled", old.annotation, new.annotation)
+            yield _make_change("type-respelled", old.annotation, new.annotation)
         return
     texts = old.annotation, new.annotation
     # Definitions that both types refer to are kept, because their changes are findings of their own.
@@ -72,11 +72,11 @@ def compare_types(comparison: Comparison, old: Type, new: Type) -> Iterator[Type
         rule = "nullable-added" if after.nullable else "nullable-removed"
         only_null = union_of([old, NULL]) if after.nullable else old.non_null
         changed = new if before.non_null == after.non_null else only_null
-        yield _change_by_rule(rule, old.annotation, changed.annotation)
+        yield _make_change(rule, old.annotation, changed.annotation)
     sent, before, after = sent.non_null, before.non_null, after.non_null
     if before == after:
         if not differ_in_null:
-            yield _change_by_rule("type-respelled", *texts)
+            yield _make_change("type-respelled", *texts)
         return
     if not old_enum or not new_enum:
         yield _compare_whole(comparison, sent, after, texts)
@@ -94,16 +94,16 @@ def _is_null_or_any(*types: Type) -> bool:
 def _compare_enums(old: Enum, new: Enum) -> Iterator[TypeChange]:
     """Yield the changes between two enums: whether they are open, and each value."""
     if (old.others is None) != (new.others is None):
-        yield _change_by_rule("enum-opened" if new.others else "enum-closed", _show_enum(old), _show_enum(new))
+        yield _make_change("enum-opened" if new.others else "enum-closed", _show_enum(old), _show_enum(new))
     # As source, because 1 equals True in Python.
     old_values = {python_literal(value): value for value in old.values}
     new_values = {python_literal(value): value for value in new.values}
     for source, value in new_values.items():
         if source not in old_values:
-            yield _change_by_rule(f"enum-{'open' if old.others else 'closed'}-value-added", "", str(value))
+            yield _make_change(f"enum-{'open' if old.others else 'closed'}-value-added", "", str(value))
     for source, value in old_values.items():
         if source not in new_values:
-            yield _change_by_rule(f"enum-{'open' if new.others else 'closed'}-value-removed", str(value), "")
+            yield _make_change(f"enum-{'open' if new.others else 'closed'}-value-removed", str(value), "")
 
 
 def _show_enum(enum: Enum) -> str:
@@ -112,7 +112,7 @@ def _show_enum(enum: Enum) -> str:
     return f"open: {listed}, any other {enum.others.kind}" if enum.others else f"closed: {listed}"
 
 
-def _change_by_rule(rule: str, before: str, after: str) -> TypeChange:
+def _make_change(rule: str, before: str, after: str) -> TypeChange:
     return TypeChange(rule, RULES[rule].verdicts, before, after)
 
 

@@ -54,7 +54,7 @@ def write_markdown(report: Report) -> str:
         _write_renames(report),
         *(
             _write_profile(name, findings, repeated)
-            for name, (findings, repeated) in _without_repeated(report).items()
+            for name, (findings, repeated) in _drop_repeated(report).items()
             if findings or repeated
         ),
         _write_acceptances([finding for finding in report.unaccepted if finding.worst is Verdict.BREAKING]),
@@ -114,7 +114,7 @@ def _write_links(report: Report) -> str:
     return "\n".join(f"[`{rule}`]: {rule_url(rule)}" for rule in sorted(rules))
 
 
-def _without_repeated(report: Report) -> dict[str, tuple[list[Finding], str]]:
+def _drop_repeated(report: Report) -> dict[str, tuple[list[Finding], str]]:
     """Return the findings of each profile that no earlier profile has, and a sentence about the repeated ones."""
     first_profile: dict[object, str] = {}
     by_profile: dict[str, tuple[list[Finding], str]] = {}
