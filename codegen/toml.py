@@ -1,7 +1,8 @@
-"""Reads TOML files, and checks their form with pydantic. Every mistake is a `FileError`."""
+"""Reads TOML files, and checks their form with pydantic. Every mistake is a `FileError`. Also writes values as TOML."""
 
 from __future__ import annotations
 
+import json
 import tomllib
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias, TypeVar
@@ -9,7 +10,7 @@ from typing import Annotated, Any, TypeAlias, TypeVar
 from pydantic import Field, TypeAdapter, ValidationError
 
 from codegen.errors import FileError
-from codegen.nodes import escape
+from codegen.nodes import escape, is_object
 
 T = TypeVar("T")
 Text: TypeAlias = Annotated[str, Field(min_length=1)]
@@ -66,3 +67,15 @@ def validate(form: type[T], value: Any, name: str, next_step: str = SEE_TOP_OF_F
         reason = (_KEY_ERRORS | _VALUE_ERRORS).get(first["type"], first["msg"].removeprefix("Value error, "))
         value_text = "" if first["type"] in (*_KEY_ERRORS, "value_error") else f", found {first['input']!r}"
         raise FileError(pointer, f"{reason}{value_text}. {next_step}", name) from error
+
+
+def write_toml(value: Any) -> str:
+    """Write a value as TOML, on one line. Strings and lists of strings look the same in JSON and in TOML."""
+    if not is_object(value) or not value:
+        return json.dumps(value, ensure_ascii=False)
+    pairs = (f"{_write_key(key)} = {write_toml(item)}" for key, item in value.items())
+    return f"{{ {', '.join(pairs)} }}"
+
+
+def _write_key(key: str) -> str:
+    return key if key.isidentifier() and key.isascii() else write_toml(key)

@@ -69,40 +69,35 @@ def find_place_keys(schema: Schema, places: Places) -> set[str]:
     return {key for message in messages for place in places.find(message.definition) for key in place.keys}
 
 
-class PlaceFacts:
-    """The facts about the places of one schema.
+@dataclass(frozen=True)
+class PlaceFactFinder:
+    """Finds the facts about the places of one schema.
 
-    Args:
+    Attributes:
         places: the places in its messages.
         entries: the entries about places in `methods.toml`, by key.
         advertised: the paths of everything that each side can advertise, with their definitions and properties.
         starts: the property with each side's capabilities, the first step of their paths.
         own_tables: the name of the profile's own tables in `methods.toml`.
+        checked: whether the schema must have every capability.
     """
 
-    def __init__(
-        self,
-        places: Places,
-        entries: dict[str, Entries],
-        advertised: dict[str, dict[str, str]],
-        starts: dict[str, str],
-        own_tables: str,
-    ) -> None:
-        self._places = places
-        self._entries = entries
-        self._advertised = advertised
-        self._starts = starts
-        self._own_tables = own_tables
+    places: Places
+    entries: dict[str, Entries]
+    advertised: dict[str, dict[str, str]]
+    starts: dict[str, str]
+    own_tables: str
+    checked: bool
 
-    def find(self, message: Message, *, checked: bool = True) -> tuple[PlaceFact, ...]:
-        """Return the facts about a message. With `checked`, the schema must have every capability.
+    def find(self, message: Message) -> tuple[PlaceFact, ...]:
+        """Return the facts about a message.
 
         Raises:
             SchemaError: a capability is missing, or the facts about a place contradict each other.
         """
         facts: dict[tuple[str, ...], tuple[PlaceFact, ...]] = {}
-        for place in self._places.find(message.definition):
-            new = tuple(dict.fromkeys(self._find_at(place, message, checked=checked)))
+        for place in self.places.find(message.definition):
+            new = tuple(dict.fromkeys(self._find_at(place, message)))
             if facts.setdefault(place.path, new) != new:
                 text = f"The facts about {'.'.join(place.path)} in {message.method.wire} differ between members."
                 raise SchemaError(f"/$defs/{message.definition}", text, next_step=self._next_step)
@@ -110,12 +105,12 @@ class PlaceFacts:
 
     @property
     def _next_step(self) -> str:
-        return next_step_for_entry(self._own_tables, PLACES)
+        return next_step_for_entry(self.own_tables, PLACES)
 
-    def _find_at(self, place: Place, message: Message, *, checked: bool) -> Iterator[PlaceFact]:
+    def _find_at(self, place: Place, message: Message) -> Iterator[PlaceFact]:
         path, sentences = ".".join(place.path), [sentence for text in place.texts for sentence in split_sentences(text)]
-        needs = list(self._find_listed(place, message, checked=checked))
-        for capability in needs or self._find_stated(sentences, message, checked=checked):
+        needs = list(self._find_listed(place, message))
+        for capability in needs or self._find_stated(sentences, message):
             yield PlaceFact("Needs", path, capability)
         is_listed = any(entry.get("absolute") for entry in self._find_entries(place))
         if is_listed and not place.is_text:
@@ -126,7 +121,7 @@ class PlaceFacts:
         if place.path[-1] == OTHER and any(_is_rejected(sentence, message) for sentence in sentences):
             yield PlaceFact("Unsupported", path)
 
-    def _find_stated(self, sentences: list[str], message: Message, *, checked: bool) -> Iterator[str]:
+    def _find_stated(self, sentences: list[str], message: Message) -> Iterator[str]:
         """Yield the capabilities that the descriptions of a place name."""
         for match in filter(None, map(_NEEDS.fullmatch, sentences)):
             side, name = match.groups()
@@ -134,29 +129,29 @@ class PlaceFacts:
                 continue
             if paths := self._find_paths(message.receiver, name):
                 yield from paths
-            elif checked:
+            elif self.checked:
                 raise SchemaError(
                     f"/$defs/{message.definition}",
                     f"A description in {message.method.wire} says that it needs {name}, which is not a capability "
                     f"here: {match[0]}",
-                    next_step=f"Add an entry with the right capability to [{self._own_tables}.{PLACES}] of {FILE}.",
+                    next_step=f"Add an entry with the right capability to [{self.own_tables}.{PLACES}] of {FILE}.",
                 )
 
     def _find_paths(self, side: str, name: str) -> list[str]:
         """Return the path of a capability that a description names: by its path, or by its definition and property."""
         definition, _, wire = name.rpartition("::")
-        path = ".".join(to_camel(step) for step in (self._starts[side], *wire.split(".")))
+        path = ".".join(to_camel(step) for step in (self.starts[side], *wire.split(".")))
         target = f"{definition}::{to_camel(wire)}"
-        advertised = self._advertised[side].items()
+        advertised = self.advertised[side].items()
         return [known for known, owner in advertised if (owner == target if definition else known == path)]
 
-    def _find_listed(self, place: Place, message: Message, *, checked: bool) -> Iterator[str]:
+    def _find_listed(self, place: Place, message: Message) -> Iterator[str]:
         """Yield the capabilities that `methods.toml` names for a place."""
         for entry in self._find_entries(place):
             path = entry.get("needs")
             if path is None:
                 continue
-            if checked and path.removesuffix(f".{OTHER}") not in self._advertised[message.receiver]:
+            if self.checked and path.removesuffix(f".{OTHER}") not in self.advertised[message.receiver]:
                 raise SchemaError(
                     f"/$defs/{message.definition}",
                     f"{FILE} says that {'.'.join(place.path)} in {message.method.wire} needs {path}, but there is no "
@@ -167,12 +162,12 @@ class PlaceFacts:
 
     def _find_entries(self, place: Place) -> Iterator[dict[str, Any]]:
         for key in place.keys:
-            if entries := self._entries.get(key):
+            if entries := self.entries.get(key):
                 yield self._choose_entry(entries)
 
     def _choose_entry(self, entries: Entries) -> dict[str, Any]:
         """Return the first entry whose capability the schema has. An empty one is for schemas without the place."""
-        known = {"", *(path for paths in self._advertised.values() for path in paths)}
+        known = {"", *(path for paths in self.advertised.values() for path in paths)}
         candidates = [entry for _, entry in entries if entry]
         fitting = (entry for entry in candidates if entry.get("needs", "").removesuffix(f".{OTHER}") in known)
         return next(fitting, candidates[0] if candidates else {})

@@ -17,7 +17,7 @@ from codegen.ir import OldName, Schema
 from codegen.names import is_class_name
 from codegen.pinned.profiles import PROFILES
 from codegen.read.normalise import RESERVED
-from codegen.toml import Text, parse_toml, read_file, validate
+from codegen.toml import Text, parse_toml, read_file, validate, write_toml
 
 FILE = "codegen/renames.toml"
 RENAMES_TOML = Path(__file__).parents[1] / "renames.toml"
@@ -80,8 +80,7 @@ def parse_renames(content: bytes) -> tuple[Rename, ...]:
 
 def to_toml(rename: Rename) -> str:
     """Write an entry as TOML, without a line break at the end."""
-    # Strings and arrays of strings look the same in JSON and in TOML.
-    lines = (f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in asdict(rename).items())
+    lines = (f"{key} = {write_toml(value)}" for key, value in asdict(rename).items())
     return "\n".join(("[[renamed]]", *lines))
 
 

@@ -26,7 +26,7 @@ from codegen.data.facts_file import (
     find_shared_properties,
     next_step_for_entry,
 )
-from codegen.data.place_facts import PlaceFacts, find_messages, find_place_keys
+from codegen.data.place_facts import PlaceFactFinder, find_messages, find_place_keys
 from codegen.data.places import Places
 from codegen.errors import SchemaError
 from codegen.ir import Definition, Field, Method, Model, Schema, Union
@@ -69,12 +69,17 @@ def attach_place_facts(schema: Schema, own_tables: str, entries: dict[str, Entri
         checked: whether the schema must have every capability.
     """
     places = Places(schema)
-    starts = {side: schema.properties.get(f"{side}_capabilities", "") for side in ADVERTISED_IN}
-    advertised = {side: find_advertised(schema, name) for side, name in ADVERTISED_IN.items()}
-    place_facts = PlaceFacts(places, entries, advertised, starts, own_tables)
+    finder = PlaceFactFinder(
+        places=places,
+        entries=entries,
+        advertised={side: find_advertised(schema, name) for side, name in ADVERTISED_IN.items()},
+        starts={side: schema.properties.get(f"{side}_capabilities", "") for side in ADVERTISED_IN},
+        own_tables=own_tables,
+        checked=checked,
+    )
     methods: list[Method] = []
     for method in schema.methods:
-        facts = {message.definition: place_facts.find(message, checked=checked) for message in find_messages(method)}
+        facts = {message.definition: finder.find(message) for message in find_messages(method)}
         params_facts, result_facts = facts.get(method.params, ()), facts.get(method.result or "", ())
         methods.append(replace(method, params_facts=params_facts, result_facts=result_facts))
     keys = find_place_keys(schema, places)

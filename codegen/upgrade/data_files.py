@@ -29,8 +29,8 @@ from codegen.diff.compare.methods import find_renamed_methods
 from codegen.diff.sources import Side, Snapshot
 from codegen.errors import SchemaError
 from codegen.ir import Alias, Method, Schema
-from codegen.nodes import is_object
 from codegen.pinned.profiles import find_own_tables, find_version_tables
+from codegen.toml import write_toml
 
 _ERROR_CODES = "ErrorCode"
 _MARK = " # to be confirmed"
@@ -99,25 +99,13 @@ def _find_entries(tables: Tables, own_tables: str, method: Method) -> Entries:
 
 def _add_entry(text: str, table: str, wire: str, entry: dict[str, Any]) -> str:
     """Return the text with an entry at the end of a table. A missing table is added."""
-    line = f"{json.dumps(wire, ensure_ascii=False)} = {_to_toml(entry)}{_MARK}"
+    line = f"{write_toml(wire)} = {write_toml(entry)}{_MARK}"
     if f"\n{table}\n" not in text:
         text = f"{text}\n{table}\n"
     before, after = text.split(f"\n{table}\n")
     entries, gap, others = after.partition("\n\n")
     lines = "\n".join(filter(None, (table, entries.rstrip(), line)))
     return f"{before}\n{lines}{gap or chr(10)}{others}"
-
-
-def _to_toml(value: Any) -> str:
-    """Write a value as TOML, on one line."""
-    if not is_object(value) or not value:
-        return json.dumps(value, ensure_ascii=False)
-    pairs = (f"{_write_key(key)} = {_to_toml(item)}" for key, item in value.items())
-    return f"{{ {', '.join(pairs)} }}"
-
-
-def _write_key(key: str) -> str:
-    return key if key.isidentifier() and key.isascii() else json.dumps(key, ensure_ascii=False)
 
 
 def find_unconfirmed(text: str) -> list[str]:
