@@ -45,7 +45,7 @@ PUBLIC = {
 _IMPORTING = {"acp_runtime", "acp_runtime.transports", "acp_kit.registry", "acp_kit.sync", "acp_kit.versions"}
 
 
-def offered(module: ModuleType) -> list[str]:
+def find_public_names(module: ModuleType) -> list[str]:
     """Return the public names of a module: those in `__all__`, or else all names except those of modules."""
     names = [name for name, value in vars(module).items() if name[0] != "_" and not isinstance(value, ModuleType)]
     return sorted(getattr(module, "__all__", names))

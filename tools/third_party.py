@@ -183,7 +183,7 @@ def npm_package(name: str, *packages: str) -> Path:
         settings = {"npm_config_fetch_retries": "1", "npm_config_update_notifier": "false"}
         _run([npm, "install", "--prefix", str(folder), *quiet, *packages], folder, settings)
 
-    return installed(name, install)
+    return install_once(name, install)
 
 
 def pypi_package(name: str, *packages: str, borrow: bool = False) -> Path:
@@ -207,7 +207,7 @@ def pypi_package(name: str, *packages: str, borrow: bool = False) -> Path:
         if borrow:
             _run([str(python_in(folder)), str(BORROW), sys.prefix], folder, {})
 
-    return installed(name, install)
+    return install_once(name, install)
 
 
 def sdist(requirement: str) -> Path:
@@ -230,7 +230,7 @@ def sdist(requirement: str) -> Path:
             members.extractall(folder, filter="data")
         archive.unlink()
 
-    return next(installed(f"sdist-{requirement.replace('==', '@')}", download).glob("*/"))
+    return next(install_once(f"sdist-{requirement.replace('==', '@')}", download).glob("*/"))
 
 
 def wheels(*packages: str) -> Path:
@@ -248,7 +248,7 @@ def wheels(*packages: str) -> Path:
         command = [sys.executable, "-m", "pip", "download", "--only-binary", ":all:", "--dest", str(folder)]
         _run([*command, *quiet, *packages], folder, {})
 
-    return installed(f"wheels-{'-'.join(packages)}", download)
+    return install_once(f"wheels-{'-'.join(packages)}", download)
 
 
 def python_in(folder: Path) -> Path:
@@ -256,7 +256,7 @@ def python_in(folder: Path) -> Path:
     return folder / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
 
 
-def installed(name: str, install: Callable[[Path], None]) -> Path:
+def install_once(name: str, install: Callable[[Path], None]) -> Path:
     """Install something unless an earlier run has installed it, and return its folder. Other processes wait meanwhile.
 
     If installing was interrupted, the folder is emptied and filled again.

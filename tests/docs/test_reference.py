@@ -9,7 +9,7 @@ import acp_runtime
 from acp_bindings import v1
 from acp_runtime import Model
 from tests.support.paths import ROOT
-from tools.python_api import offered
+from tools.python_api import find_public_names
 
 PAGES = ROOT / "docs" / "reference"
 DOCUMENTED = [
@@ -20,7 +20,7 @@ DOCUMENTED = [
 
 
 def public(module: str) -> set[str]:
-    return {f"{module}.{name}" for name in offered(import_module(module)) if name != "__version__"}
+    return {f"{module}.{name}" for name in find_public_names(import_module(module)) if name != "__version__"}
 
 
 def test_nothing_is_documented_twice() -> None:

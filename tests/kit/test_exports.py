@@ -10,7 +10,7 @@ from types import ModuleType
 import pytest
 
 from tests.support.programs import output_of
-from tools.python_api import offered
+from tools.python_api import find_public_names
 
 PACKAGES = ["agent", "client", "history", "registry", "remote", "sync", "testing", "v2", "versions"]
 
@@ -21,15 +21,15 @@ def package(request: pytest.FixtureRequest) -> ModuleType:
 
 
 def test_every_name_can_be_loaded_and_dir_lists_it(package: ModuleType) -> None:
-    assert set(offered(package)) <= {*dir(package)}
-    for name in offered(package):
+    assert set(find_public_names(package)) <= {*dir(package)}
+    for name in find_public_names(package):
         assert getattr(package, name) is not None
 
 
 def test_type_checkers_see_the_same_names(package: ModuleType) -> None:
     imports = [node for node in ast.walk(ast.parse(inspect.getsource(package))) if isinstance(node, ast.ImportFrom)]
     seen = [alias.name for statement in imports for alias in statement.names if alias.asname == alias.name]
-    assert sorted(seen) == offered(package)
+    assert sorted(seen) == find_public_names(package)
 
 
 @pytest.mark.parametrize(

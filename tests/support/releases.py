@@ -18,7 +18,7 @@ from pathlib import Path
 from tests.support.scale import STRESS
 from tests.support.skipping import skip_or_fail
 from tools.paths import ROOT
-from tools.third_party import PEERS, installed
+from tools.third_party import PEERS, install_once
 
 PACKAGE = "@agentclientprotocol/sdk"
 RELEASES = [
@@ -57,7 +57,7 @@ _SECONDS = 120
 def schemas_of(release: str) -> Path:
     """Return the schema folder of a release or a tag."""
     return (
-        installed("schema-tags", _unpack_tags) / release
+        install_once("schema-tags", _unpack_tags) / release
         if release in (*TAGS, *ALPHAS)
         else unpacked(release) / "schema"
     )
@@ -69,7 +69,7 @@ def unpacked(release: str) -> Path:
     name = f"sdk-{'-'.join(dict.fromkeys((batch[0], batch[-1])))}"
     if not (PEERS / name / ".complete").exists() and why_unavailable():
         skip_or_fail("peers", f"The release {release} was not downloaded before, and {why_unavailable()}.")
-    return installed(name, partial(_fetch, batch)) / release / "package"
+    return install_once(name, partial(_fetch, batch)) / release / "package"
 
 
 def since(first: str) -> list[str]:

@@ -70,11 +70,11 @@ class UnionComparison:
             return verdicts.with_old_name_kept()
         if rule == "union-member-retagged" and before and after and before.name == after.name:
             verdicts = verdicts.with_old_name_kept()  # code names the class, not the tag
-        old = make_choice(self.comparison.old.schema, self.old, {})
-        new = make_choice(self.comparison.new.schema, self.new, {})
         is_same = before and after and self.comparison.names.get(before.name) == after.name
-        is_about_messages = rule in _ABOUT_MESSAGES or (rule == _RENAMED and not is_same)
-        if not is_about_messages or not (old.has_fallback or new.has_fallback):
+        if rule not in _ABOUT_MESSAGES and (rule != _RENAMED or is_same):
+            return verdicts
+        old, new = (make_choice(schema, union, {}) for schema, union in self.sides)
+        if not (old.has_fallback or new.has_fallback):
             return verdicts
         names = (before.name, after.name) if before and after else ("", "")
         return verdicts.with_wire(
