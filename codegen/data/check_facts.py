@@ -72,10 +72,7 @@ def check_all_used(
         ]
         with name_in_errors(profile):
             _check_properties(profile, schema)
-            newer = find_newer(profile.own_tables, tables)
-            _check_newer(profile, schema, newer)
-            later = [other_schema.properties for other, other_schema in schemas if other.version_tables > version]
-            _check_advertised(profile, schema.properties, newer, later)
+            _check_newer(profile, schema, find_newer(profile.own_tables, tables))
             _check_may_be_missing(schema, find_may_be_missing(profile.own_tables, tables))
             _check_places(profile, schema, same_version)
             old = [old for name, old in before.items() if find_version_tables(name) == version]
@@ -241,19 +238,6 @@ def _check_newer(profile: Profile, schema: Schema, newer: Mapping[str, Any]) -> 
         if field and key in newer and not fits(schema, newer[key], field.type, strict=True):
             place = f"{FILE} [{profile.version_tables}.{NEWER}]: `{key}`"
             raise FileError("", f"{place} does not fit {schema.properties[part]!r} in {profile.file}. {CORRECT}")
-
-
-def _check_advertised(
-    profile: Profile, own: Mapping[str, str], newer: Mapping[str, Any], later: Iterable[Mapping[str, str]]
-) -> None:
-    """Check that a client's capabilities and its name are read from where newer versions have them."""
-    keys = ("client_capabilities", "client_info")
-    names = newer.get("advertised", [own[key] for key in keys])
-    for properties in later:
-        expected = [properties[key] for key in keys]
-        if names != expected:
-            place = f"{FILE} [{profile.version_tables}.{NEWER}]: `advertised`"
-            raise FileError("", f"{place} is {names}, but a newer version has {expected}. {CORRECT}")
 
 
 def _check_may_be_missing(schema: Schema, names: Iterable[str]) -> None:

@@ -37,6 +37,7 @@ Role: TypeAlias = Literal["user", "agent", "thought"]
 # Suffixes of tables that take precedence over a version's own: for its unstable profile, and for the next upgrade.
 UNSTABLE = "_unstable"
 NEXT = "_next"
+_VERSIONS = list(dict.fromkeys(map(find_version_tables, PROFILES)))
 
 
 def _check_access(entry: Entry) -> Entry:
@@ -85,7 +86,6 @@ class Properties(TypedDict):
 class Newer(TypedDict, total=False):
     """How an agent of a version reads the opening request for a newer one."""
 
-    advertised: Annotated[list[Text], Field(min_length=2, max_length=2)]
     without: dict[str, Any]
     unknown_info: dict[str, Any]
 
@@ -208,8 +208,7 @@ def parse_facts(content: bytes, name: str) -> Tables:
         FileError: it is invalid.
     """
     tables = parse_toml(content, name)
-    versions = dict.fromkeys(map(find_version_tables, PROFILES))
-    pattern = f"^({'|'.join(versions)})({UNSTABLE}|{NEXT})?$"
+    pattern = f"^({'|'.join(_VERSIONS)})({UNSTABLE}|{NEXT})?$"
     validate(dict[Annotated[str, Field(pattern=pattern)], _VersionTables], tables, name)
     return tables
 
@@ -236,7 +235,18 @@ def find_shared_properties(own_tables: str, tables: Tables | None = None) -> dic
 
 def find_newer(own_tables: str, tables: Tables | None = None) -> dict[str, Any]:
     """Return how an agent of a profile reads the opening request for a newer version."""
-    return next((newer for _, newer in _find_tables(own_tables, NEWER, tables) if newer), dict[str, Any]())
+    listed = next((newer for _, newer in _find_tables(own_tables, NEWER, tables) if newer), dict[str, Any]())
+    version = find_table_names(own_tables)[-1]
+    later = [name for name in _VERSIONS if name > version and _find_tables(name, SHARED, tables)]
+    own_names, *later_names = [_name_client_properties(name, tables) for name in (own_tables, *later)]
+    advertised = {"advertised": later_names[0]} if later_names and later_names[0] != own_names else {}
+    return advertised | listed
+
+
+def _name_client_properties(own_tables: str, tables: Tables | None) -> list[str]:
+    """Return the names of the properties with the client's capabilities and with its name."""
+    properties = find_shared_properties(own_tables, tables)
+    return [properties["client_capabilities"], properties["client_info"]]
 
 
 def find_may_be_missing(own_tables: str, tables: Tables | None = None) -> dict[str, str]:

@@ -67,9 +67,6 @@ _METHODS = (
 [v1.client]
 "session/update" = { baseline = true }
 
-[v1.newer]
-advertised = ["capabilities", "info"]
-
 [v2.properties]
 session = "sessionId"
 version = "protocolVersion"

@@ -280,12 +280,6 @@ MISTAKES: dict[str, tuple[str, str, str, str]] = {
         "codegen/methods.toml [v1.newer]: `unknown_info`",
         "does not fit 'clientInfo' in v1/schema.json",
     ),
-    "one property of newer versions": (
-        '["capabilities", "info"]',
-        '["capabilities"]',
-        "newer/advertised: ",
-        "at least 2 items",
-    ),
     "a list that doesn't exist": (
         '"Http.headers"',
         '"Http.header"',

@@ -29,7 +29,6 @@ FACTS = (
     PROPERTIES
     + """
 [v1.newer]
-advertised = ["capabilities", "info"]
 without = {}
 unknown_info = { name = "unknown" }
 
