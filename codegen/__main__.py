@@ -14,11 +14,11 @@ from typing import NoReturn, TypeAlias
 
 from codegen.errors import FetchError, OutputError, SchemaError, SourceError
 from codegen.escaping import one_line
-from codegen.files import RESTORE, replace_folders, write_output
+from codegen.files import GENERATED_FOLDER, RESTORE, SCHEMA_FOLDER, replace_folders, write_output
 
 ROOT = Path(__file__).resolve().parent.parent
-SCHEMA = ROOT / "schema"
-GENERATED = ROOT / "generated"
+SCHEMA = ROOT / SCHEMA_FOLDER
+GENERATED = ROOT / GENERATED_FOLDER
 
 Command: TypeAlias = Callable[[argparse.Namespace], int]
 

@@ -17,8 +17,11 @@ from typing import TypeAlias
 
 from codegen.errors import OutputError
 
+# Folders in the repository.
+SCHEMA_FOLDER = "schema"
+GENERATED_FOLDER = "generated"
 _NEW = ".codegen-new"
-RESTORE = "Run the command again, or restore the old files: `git checkout -- schema generated`."
+RESTORE = f"Run the command again, or restore the old files: `git checkout -- {SCHEMA_FOLDER} {GENERATED_FOLDER}`."
 
 # The content of files by their paths, with slashes.
 Files: TypeAlias = Mapping[str, bytes]

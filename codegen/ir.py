@@ -17,6 +17,9 @@ from codegen.types import NULL, Type, union_of
 
 Json: TypeAlias = Any
 
+# The role at the other end of a connection.
+OTHER_ROLE = {"agent": "client", "client": "agent"}
+
 
 @dataclass(frozen=True)
 class Field:

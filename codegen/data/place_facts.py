@@ -14,9 +14,9 @@ from typing import Any
 from pydantic.alias_generators import to_camel
 
 from codegen.data.facts_file import FILE, PLACES, Entries, next_step_for_entry
-from codegen.data.places import OTHER, Place, Places
+from codegen.data.places import UNLISTED, Place, Places
 from codegen.errors import SchemaError
-from codegen.ir import Method, PlaceFact, Schema
+from codegen.ir import OTHER_ROLE, Method, PlaceFact, Schema
 from codegen.read.docs import split_sentences
 
 # "Agents MUST only send this update when the Client advertised the `session.notices` Client capability."
@@ -36,7 +36,6 @@ _ABSOLUTE = re.compile(
 _NOT_ALWAYS_ABSOLUTE = re.compile(r"\b(?:relative|UR[IL]s?|not|if|when|unless|otherwise|or an?)\b", re.I)
 # "Agents MUST reject a `session/prompt` request with a content block type they do not support with `-32602`."
 _REJECTS = re.compile(r"\b(Agents|Clients)\b[^.]*\bMUST reject (?:a|the)(?: `([a-z/_]+)`)? request\b[^.]*`-32602`")
-_PEER = {"agent": "client", "client": "agent"}
 
 
 @dataclass(frozen=True)
@@ -57,10 +56,10 @@ class Message:
 
 def find_messages(method: Method) -> Iterator[Message]:
     """Yield the params and the result of a method, if it belongs to one side."""
-    if method.side in _PEER:
+    if method.side in OTHER_ROLE:
         yield Message(method, method.params, method.side, method.result is not None)
         if method.result:
-            yield Message(method, method.result, _PEER[method.side], False)
+            yield Message(method, method.result, OTHER_ROLE[method.side], False)
 
 
 def find_place_keys(schema: Schema, places: Places) -> set[str]:
@@ -118,7 +117,7 @@ class PlaceFactFinder:
             raise SchemaError(f"/$defs/{message.definition}", text, next_step=self._next_step)
         if is_listed or (place.is_text and any(map(_is_absolute, sentences))):
             yield PlaceFact("Absolute", path, rejects=message.is_request and len(place.path) == 1)
-        if place.path[-1] == OTHER and any(_is_rejected(sentence, message) for sentence in sentences):
+        if place.path[-1] == UNLISTED and any(_is_rejected(sentence, message) for sentence in sentences):
             yield PlaceFact("Unsupported", path)
 
     def _find_stated(self, sentences: list[str], message: Message) -> Iterator[str]:
@@ -151,7 +150,7 @@ class PlaceFactFinder:
             path = entry.get("needs")
             if path is None:
                 continue
-            if self.checked and path.removesuffix(f".{OTHER}") not in self.advertised[message.receiver]:
+            if self.checked and path.removesuffix(f".{UNLISTED}") not in self.advertised[message.receiver]:
                 raise SchemaError(
                     f"/$defs/{message.definition}",
                     f"{FILE} says that {'.'.join(place.path)} in {message.method.wire} needs {path}, but there is no "
@@ -169,7 +168,7 @@ class PlaceFactFinder:
         """Return the first entry whose capability the schema has. An empty one is for schemas without the place."""
         known = {"", *(path for paths in self.advertised.values() for path in paths)}
         candidates = [entry for _, entry in entries if entry]
-        fitting = (entry for entry in candidates if entry.get("needs", "").removesuffix(f".{OTHER}") in known)
+        fitting = (entry for entry in candidates if entry.get("needs", "").removesuffix(f".{UNLISTED}") in known)
         return next(fitting, candidates[0] if candidates else {})
 
 
@@ -188,7 +187,7 @@ def _is_rejected(text: str, message: Message) -> bool:
 
 def _add_rejections(facts: list[PlaceFact]) -> Iterator[PlaceFact]:
     """Yield the facts. If a union's unlisted tags are rejected, so are tags whose capability isn't advertised."""
-    rejected = {fact.place.removesuffix(OTHER) for fact in facts if fact.kind == "Unsupported"}
+    rejected = {fact.place.removesuffix(UNLISTED) for fact in facts if fact.kind == "Unsupported"}
     for fact in facts:
         parent = f"{fact.place.rpartition('.')[0]}."
         yield replace(fact, rejects=True) if fact.kind == "Needs" and parent in rejected else fact

@@ -18,7 +18,7 @@ from codegen.ir import Alias, Field, Member, Model, Schema, Union
 from codegen.types import Type
 
 # The step of a union's member for the tags that the union doesn't list.
-OTHER = "*"
+UNLISTED = "*"
 
 
 @dataclass(frozen=True)
@@ -132,7 +132,7 @@ class Places:
         """Return the step of a union's member; empty if it has no tag."""
         fields = (self._schema.fields(model.name) for model in self._schema.concrete_models(member.name))
         is_other = all(any(field.name == union.tag and field.is_other_tag for field in of_model) for of_model in fields)
-        return member.tag or (OTHER if is_other else "")
+        return member.tag or (UNLISTED if is_other else "")
 
     def _find_names(self, name: str) -> tuple[str, ...]:
         """Return the names of a definition: its own, and the names of its bases or of the definitions in its type."""

@@ -23,6 +23,7 @@ from codegen.data.facts_file import FILE as METHODS, Tables, parse_facts
 from codegen.data.renames import FILE as RENAMES, RENAMES_TOML, Rename, keep_old_names, parse_renames, read_renames
 from codegen.diff.git import extract
 from codegen.errors import FileError, SchemaError, SourceError
+from codegen.files import SCHEMA_FOLDER
 from codegen.ir import Schema
 from codegen.pinned.pins import Pinned, load
 from codegen.pinned.profiles import PLACES, find_files, name_in_errors
@@ -30,7 +31,7 @@ from codegen.read.vocabulary import prepare
 from codegen.regen import read_schema
 from codegen.toml import Text, parse_toml, read_file, validate
 
-SCHEMA, ACCEPTED = "schema", "accepted.toml"
+ACCEPTED = "accepted.toml"
 
 
 class _Accepted(BaseModel, extra="forbid"):
@@ -102,16 +103,16 @@ def read_side(where: str, repository: Path) -> Side:
     if where and folder.is_dir():
         resolved = folder.resolve()
         label = f"{resolved.relative_to(repository).as_posix()}/" if resolved.is_relative_to(repository) else where
-        if not (folder / SCHEMA).is_dir():
+        if not (folder / SCHEMA_FOLDER).is_dir():
             return _read_folder(folder, label)
         is_other_checkout = (folder / METHODS).is_file() and resolved != repository
-        return _read_folder(folder / SCHEMA, label, folder if is_other_checkout else None)
+        return _read_folder(folder / SCHEMA_FOLDER, label, folder if is_other_checkout else None)
     if where and folder.exists():
         raise SourceError(f"{where} is a file. Give the folder of schemas that contains it, or a git ref.")
     with tempfile.TemporaryDirectory(prefix="acp-diff-") as extracted:
         root = Path(extracted)
-        extract(where, repository, root, SCHEMA, optional=(METHODS, RENAMES))
-        return _read_folder(root / SCHEMA, where, root)
+        extract(where, repository, root, SCHEMA_FOLDER, optional=(METHODS, RENAMES))
+        return _read_folder(root / SCHEMA_FOLDER, where, root)
 
 
 def _read_folder(folder: Path, label: str, checkout: Path | None = None) -> Side:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from codegen.data.places import OTHER
+from codegen.data.places import UNLISTED
 from codegen.escaping import wrap
-from codegen.ir import Field, Method, PlaceFact, Schema
+from codegen.ir import OTHER_ROLE, Field, Method, PlaceFact, Schema
 from codegen.names import attribute_name
 
 _WIDTH = 112
 _META = "Data for extensions, `_meta` on the wire."
-_OTHER = {"agent": "client", "client": "agent"}
 # Where an implementation of each role advertises its capabilities.
 _YOUR_MESSAGE = {"agent": "your `initialize` response", "client": "your `initialize` request"}
 
@@ -38,10 +37,12 @@ class StubDocs:
         """Return sentences about when a role handles a method."""
         needs = [f"Every {role} must implement this method."] if method.baseline else []
         if method.capability:
-            without = f"without it, {_OTHER[role]}s don't {_verb(method)} {_this(method)}"
+            without = f"without it, {OTHER_ROLE[role]}s don't {_verb(method)} {_this(method)}"
             needs.append(f"Advertise `{method.capability}` in {_YOUR_MESSAGE[role]}; {without}.")
         if method.offered:
-            needs.append(f"Needs no capability; {_OTHER[role]}s {_verb(method)} {_this(method)} if {method.offered}.")
+            needs.append(
+                f"Needs no capability; {OTHER_ROLE[role]}s {_verb(method)} {_this(method)} if {method.offered}."
+            )
         if "interactive" in dict(method.facts):
             needs.append("The notifications of its session that were received before it are handled first.")
         return needs
@@ -63,7 +64,7 @@ class StubDocs:
         notes: list[str] = []
         if method.offered:
             notes.append(f"Needs no capability; {_verb(method)} it only if {method.offered}.")
-        for ended, answer in self._find_cancelled(method, _OTHER[role]):
+        for ended, answer in self._find_cancelled(method, OTHER_ROLE[role]):
             notes.append(f"The session's pending `{ended.wire}` requests are answered with {answer}.")
         if facts.get("cancelled", ("", ""))[1] and self._is_handled_by(role, facts["cancelled"][0]):
             notes.append(f"If the task that awaits the result is cancelled, `{facts['cancelled'][0]}` is sent.")
@@ -79,10 +80,10 @@ class StubDocs:
     def list_restricted_results(self, method: Method, role: str) -> str:
         """Return the capabilities that the peer must have advertised for parts of a handler's result, as a list."""
         needs = self._list_needs(method.result_facts, method)
-        return "\n".join([f"Return these only to {_OTHER[role]}s that advertise:", *needs]) if needs else ""
+        return "\n".join([f"Return these only to {OTHER_ROLE[role]}s that advertise:", *needs]) if needs else ""
 
     def _list_needs(self, facts: tuple[PlaceFact, ...], method: Method) -> list[str]:
-        needs = {fact.place: fact.capability for fact in facts if fact.capability and OTHER not in fact.capability}
+        needs = {fact.place: fact.capability for fact in facts if fact.capability and UNLISTED not in fact.capability}
         return [f"- {self._describe_part(method, place)}: `{capability}`" for place, capability in needs.items()]
 
     def explain_default(self, method: Method, role: str) -> str:
@@ -179,7 +180,7 @@ class StubDocs:
         )
         if not is_tag:
             return f"`{place}`"
-        return f"another `{name}`" if inside == OTHER else f'`{name}="{inside}"`'
+        return f"another `{name}`" if inside == UNLISTED else f'`{name}="{inside}"`'
 
 
 def _verb(method: Method) -> str:

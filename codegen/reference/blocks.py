@@ -6,17 +6,16 @@ from pathlib import Path
 
 from codegen.emit.formatting import format_files
 from codegen.emit.rendering import Templates
-from codegen.ir import Schema
+from codegen.ir import OTHER_ROLE, Schema
 from codegen.reference.examples import Examples, Object, to_python, write_keywords
 
-OTHER = {"agent": "client", "client": "agent"}
 _STYLE = Path(__file__).with_name("block_style.toml")
 _TEMPLATES = Templates(Path(__file__).with_name("templates"), trim_blocks=True, lstrip_blocks=True)
 
 
 def write_blocks(profile: str, schema: Schema, examples: Examples) -> dict[str, str]:
     """Return the blocks of a profile, by `<method's constant>-<role that handles it>-<call or handle>.py`."""
-    stubs = [f"{prefix}{role.capitalize()}" for role in OTHER for prefix in ("", "Remote")]
+    stubs = [f"{prefix}{role.capitalize()}" for role in OTHER_ROLE for prefix in ("", "Remote")]
     names = [*stubs, *schema.definitions.keys() - schema.envelopes]  # ruff removes those that a block lacks
     sources: dict[str, str] = {}
     for method in schema.methods:

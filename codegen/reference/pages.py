@@ -14,10 +14,10 @@ from codegen.diff.sources import Side, Snapshot
 from codegen.emit.rendering import Templates
 from codegen.emit.stub_docs import StubDocs
 from codegen.escaping import code
-from codegen.ir import Method
+from codegen.ir import OTHER_ROLE, Method
 from codegen.pinned.pins import load
 from codegen.pinned.profiles import Profile
-from codegen.reference.blocks import OTHER, write_blocks
+from codegen.reference.blocks import write_blocks
 from codegen.reference.examples import Examples, format_json, read_choices, to_json
 from codegen.reference.sections import find_sections, method_file, topic_file
 from codegen.reference.texts import TypeTexts, description, first_sentence, presence
@@ -62,7 +62,7 @@ def reference_pages(profiles: Mapping[Profile, Snapshot]) -> dict[str, str]:
     schema = profiles[profile].schema
     topics, examples = read_topics(), Examples(schema, read_choices())
     sections = find_sections(schema, topics, examples)
-    common = {"other": OTHER, "texts": TypeTexts({name: section.target for name, section in sections.items()})}
+    common = {"other": OTHER_ROLE, "texts": TypeTexts({name: section.target for name, section in sections.items()})}
     pages: dict[str, str] = {}
 
     def add(name: str, template: str, **values: Any) -> None:

@@ -20,12 +20,20 @@ from codegen.diff.report import compare
 from codegen.diff.sources import read_side
 from codegen.diff.user_code.check import check_user_code
 from codegen.errors import SourceError
-from codegen.files import read_files, replace_folders, replacing, write_files, write_output
+from codegen.files import (
+    GENERATED_FOLDER,
+    SCHEMA_FOLDER,
+    read_files,
+    replace_folders,
+    replacing,
+    write_files,
+    write_output,
+)
 from codegen.regen import PACKAGE, encode_files, find_differing_files
 from codegen.toml import read_file
 from codegen.upgrade import changelog, data_files
 from codegen.upgrade.changelog import CHANGELOG, PYPROJECT
-from codegen.upgrade.schemas import COMMIT, GENERATED, SCHEMA, Schemas, fetch_schemas
+from codegen.upgrade.schemas import COMMIT, Schemas, fetch_schemas
 from codegen.upgrade.summary import Changes, say_nothing_to_do, summarise
 
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
@@ -68,12 +76,14 @@ def _upgrade(source: str, report_folder: Path | None, temporary: Path) -> str:
     if changes and report_folder:
         formats = {"report.md": write_markdown(changes.report), "report.json": write_json(changes.report)}
         write_files(report_folder, encode_files(formats))
-    generated = count_noun(len(find_differing_files(schemas.package, REPOSITORY / GENERATED)), "file")
+    generated = count_noun(len(find_differing_files(schemas.package, REPOSITORY / GENERATED_FOLDER)), "file")
     lines = [f"changed   {name}" for name in ("PINNED.json", f"generated/ ({generated})", *texts)]
     # Before files are replaced, because proposed entries of renames.toml depend on the current version.
     summary = summarise(schemas, changes, [*schemas.lines, *lines])
     package = encode_files(schemas.package)
-    replace_folders({REPOSITORY / SCHEMA: read_files(schemas.head), REPOSITORY / GENERATED / PACKAGE: package})
+    replace_folders(
+        {REPOSITORY / SCHEMA_FOLDER: read_files(schemas.head), REPOSITORY / GENERATED_FOLDER / PACKAGE: package}
+    )
     with replacing():
         write_files(REPOSITORY, encode_files(texts))
     return summary

@@ -13,7 +13,7 @@ from codegen.diff import git
 from codegen.diff.sources import ACCEPTED, Side, Snapshot
 from codegen.errors import FileError, SchemaError, SourceError
 from codegen.escaping import join_first
-from codegen.files import read_files, write_files
+from codegen.files import GENERATED_FOLDER, SCHEMA_FOLDER, read_files, write_files
 from codegen.pinned.fetch import prepare_fetch, read_source
 from codegen.pinned.pins import PINS, load, read_pins
 from codegen.pinned.profiles import STABLE, Profile, name_in_errors
@@ -23,7 +23,6 @@ from codegen.upgrade.changelog import PYPROJECT, read_version
 from codegen.upgrade.data_files import add_renamed_entries
 
 COMMIT = "HEAD"
-SCHEMA, GENERATED = "schema", "generated"
 _NO_COMMIT = "`make upgrade` compares with the last commit. Without a commit, use `make fetch` and `make regen`."
 # An error names at most this many files.
 _MAX_NAMES = 3
@@ -87,7 +86,7 @@ class Schemas:
             for profile, snapshot in self.profiles.items()
         }
         accepted = read_files(self.head).get(ACCEPTED, b"")
-        return Side(f"{SCHEMA}/", next(iter(self.profiles)).version, profiles, accepted)
+        return Side(f"{SCHEMA_FOLDER}/", next(iter(self.profiles)).version, profiles, accepted)
 
 
 def fetch_schemas(source: str, repository: Path, temporary: Path) -> Schemas:
@@ -100,16 +99,18 @@ def fetch_schemas(source: str, repository: Path, temporary: Path) -> Schemas:
         SchemaError: the stable profile can't be read.
         SourceError: there is no commit, or `schema/` or `generated/` has changes that the upgrade would overwrite.
     """
-    changed = git.changed_files(repository, SCHEMA, GENERATED, f":!{SCHEMA}/{ACCEPTED}", next_step=_NO_COMMIT)
-    git.extract(COMMIT, repository, temporary / "base", SCHEMA)
-    base = temporary / "base" / SCHEMA
+    changed = git.changed_files(
+        repository, SCHEMA_FOLDER, GENERATED_FOLDER, f":!{SCHEMA_FOLDER}/{ACCEPTED}", next_step=_NO_COMMIT
+    )
+    git.extract(COMMIT, repository, temporary / "base", SCHEMA_FOLDER)
+    base = temporary / "base" / SCHEMA_FOLDER
     version = read_version(git.show(COMMIT, repository, PYPROJECT))
     text = read_file(repository / METHODS, METHODS).decode("utf-8")
     before = _by_name(_read(base))
     release, unreadable = read_source(source), dict[str, str]()
     while True:  # until every profile can be read, or keeps its old schema
         fetched = prepare_fetch(release, base)
-        head = temporary / f"head-{len(unreadable)}" / SCHEMA
+        head = temporary / f"head-{len(unreadable)}" / SCHEMA_FOLDER
         write_files(head, _drop_files(fetched.files, ACCEPTED))
         try:
             read = _read(head)
@@ -179,13 +180,13 @@ def _render(
 
 def _has_new_schemas(repository: Path, base: Path, head: Path) -> bool:
     """Return whether the repository has the new schemas already, from an earlier run."""
-    files = _drop_files(read_files(repository / SCHEMA), ACCEPTED)
+    files = _drop_files(read_files(repository / SCHEMA_FOLDER), ACCEPTED)
     return files == read_files(head) and files != _drop_files(read_files(base), ACCEPTED)
 
 
 def _keep_accepted(schemas: Schemas, repository: Path) -> None:
     """Copy the accepted findings to the new schemas, unless they are about the last upgrade."""
-    accepted, committed = (read_files(folder).get(ACCEPTED) for folder in (repository / SCHEMA, schemas.base))
+    accepted, committed = (read_files(folder).get(ACCEPTED) for folder in (repository / SCHEMA_FOLDER, schemas.base))
     if accepted is not None and (schemas.is_same or accepted != committed):
         write_files(schemas.head, {ACCEPTED: accepted})  # its entries are about this upgrade
     elif accepted is not None:

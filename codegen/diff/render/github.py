@@ -8,9 +8,10 @@ from pathlib import Path
 
 from codegen.diff.render.sentences import rule_url, write_headline
 from codegen.diff.report import Report
-from codegen.diff.sources import SCHEMA, Side
+from codegen.diff.sources import Side
 from codegen.diff.verdict.findings import Finding
 from codegen.diff.verdict.verdicts import Verdict
+from codegen.files import GENERATED_FOLDER, SCHEMA_FOLDER
 
 _LEVELS = {Verdict.BREAKING: "error", Verdict.RISKY: "warning"}
 # GitHub shows ten errors and ten warnings of a step, so only the worst places of a finding are annotated.
@@ -42,12 +43,14 @@ def _find_lines(finding: Finding, head: Side, repository: Path) -> Iterator[tupl
     """Yield the file and line of the schema, and of the first affected Python name that still exists."""
     if finding.new_pointer:
         keys = [key for key in finding.new_pointer.split("/")[1:] if not key.isdigit()]
-        path = repository / SCHEMA / head.profiles[finding.profile].file
+        path = repository / SCHEMA_FOLDER / head.profiles[finding.profile].file
         yield from _find([f'"{re.escape(key)}":' for key in keys], [path], repository)
     for symbol in finding.symbols:
         package, profile, *names = symbol.split(".")
         patterns = [pattern.format(name) for pattern, name in zip(_PYTHON, names, strict=False)]
-        places = [*_find(patterns, sorted((repository / "generated" / package / profile).rglob("*.py")), repository)]
+        places = [
+            *_find(patterns, sorted((repository / GENERATED_FOLDER / package / profile).rglob("*.py")), repository)
+        ]
         if places:
             yield places[0]
             return

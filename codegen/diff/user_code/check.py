@@ -20,11 +20,10 @@ from codegen.diff.user_code.predictions import Code, Predictions
 from codegen.diff.user_code.type_checker import run_mypy
 from codegen.emit.modules import emit_package, emit_profile
 from codegen.errors import SourceError
-from codegen.files import write_files
+from codegen.files import GENERATED_FOLDER, write_files
 from codegen.pinned.profiles import Profile
 from codegen.regen import PACKAGE
 
-_GENERATED = "generated"
 _RUNTIME = "runtime"
 
 
@@ -41,12 +40,12 @@ def check_user_code(folder: str, report: Report, base: Side, head: Side, reposit
     folder = Path(folder).as_posix()
     with tempfile.TemporaryDirectory(prefix="acp-user-code-") as temporary:
         root = Path(temporary).resolve()
-        extract(base.label, repository, root / "base", _GENERATED, _RUNTIME, folder)
+        extract(base.label, repository, root / "base", GENERATED_FOLDER, _RUNTIME, folder)
         modules = _read_modules(root / "base", folder, base.label)
         write_files(root / "head" / PACKAGE, _generate(base, head))
         problems = run_mypy(root / "base", folder, [root / "head", repository / _RUNTIME])
         if problems:
-            packages_of_base = [root / "base" / _GENERATED, root / "base" / _RUNTIME]
+            packages_of_base = [root / "base" / GENERATED_FOLDER, root / "base" / _RUNTIME]
             old = {problem.identity for problem in run_mypy(root / "base", folder, packages_of_base)}
             problems = [problem for problem in problems if problem.identity not in old]
     predictions = Predictions(report.findings, base, head)
