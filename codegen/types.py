@@ -28,14 +28,7 @@ FORMATS = {
     "double": "Double",
     **{name: name.capitalize() for name in RANGES},
 }
-_SCALARS = {
-    "string": "str",
-    "integer": "int",
-    "number": "float",
-    "boolean": "bool",
-    "any": "Any",
-    "null": "None",
-}
+_SCALARS = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "any": "Any", "null": "None"}
 _BOUNDED = {"integer": "Integer", "number": "Number"}
 
 
