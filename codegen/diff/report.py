@@ -12,6 +12,7 @@ from codegen.diff.compare.methods import compare_methods, compare_properties
 from codegen.diff.compare.readings import compare_readings
 from codegen.diff.sources import Side
 from codegen.diff.verdict.findings import BOTH, Failure, Finding, Renamed
+from codegen.diff.verdict.levels import apply_levels, note_levels, read_levels
 from codegen.diff.verdict.rules import RULES
 from codegen.diff.verdict.verdicts import Severity, Verdict
 from codegen.ir import Schema
@@ -116,9 +117,9 @@ def compare(base: Side, head: Side) -> Report:
     nothing changed, no fingerprint is stale, because those of the last upgrade may stay until the next one.
 
     Raises:
-        FileError: the head's `accepted.toml` is invalid.
+        FileError: the head's `accepted.toml`, or `rules.toml`, is invalid.
     """
-    reasons = head.read_accepted()
+    reasons, levels = head.read_accepted(), read_levels()
     findings: list[Finding] = []
     docs: dict[str, int] = {}
     unreadable = (*base.unreadable, *head.unreadable)
@@ -127,7 +128,7 @@ def compare(base: Side, head: Side) -> Report:
         in_profile, docs[name] = _compare_profile(name, base, head)
         findings += [
             replace(finding, reports_only=name != STABLE, accepted=reasons.get(finding.fingerprint, ""))
-            for finding in in_profile
+            for finding in apply_levels(in_profile, levels)
         ]
     has_changes = bool(findings) or any(docs.values())
     stale = reasons.keys() - {finding.fingerprint for finding in findings} if has_changes else ()
@@ -138,7 +139,7 @@ def compare(base: Side, head: Side) -> Report:
         docs_only=docs,
         profiles=tuple(names),
         stale=tuple(sorted(stale)),
-        notes=(*base.notes, *head.notes, *_note_unchecked_keywords(base, head)),
+        notes=(*base.notes, *head.notes, *note_levels(findings, levels), *_note_unchecked_keywords(base, head)),
         unreadable=unreadable,
     )
 

@@ -64,6 +64,11 @@ class Verdicts(NamedTuple):
         gated = self._replace(old_peer=SAFE) if gate else self
         return gated._replace(new_peer=SAFE) if old_gate else gated
 
+    def at_level(self, level: Verdict) -> Verdicts:
+        """Return the verdicts lowered to a level, or with this level on the axes where they are worst."""
+        worst = max(self)
+        return Verdicts(*(level if verdict is worst else min(verdict, level) for verdict in self))
+
     def softened(self, *, old_peer: bool, new_peer: bool) -> Verdicts:
         """Return the verdicts, at most risky for each kind of peer that tolerates invalid values."""
         limits = (RISKY if tolerates else BREAKING for tolerates in (old_peer, new_peer))

@@ -17,7 +17,8 @@ _TOP = """# The rules of the report
 
 Each kind of change is a rule. Each example is what the report says of one small change. Elsewhere, the verdicts can
 differ: on the wire, a change is safe where no message contains it, and risky where the schema tolerates invalid values.
-[schema-upgrades.md](../../docs/project/schema-upgrades.md#the-report) explains the verdicts.
+[schema-upgrades.md](../../docs/project/schema-upgrades.md#the-report) explains the verdicts, and
+[rules.toml](../rules.toml) raises or lowers a rule.
 
 `.venv/bin/python -m tests.codegen.diff.rules_page` writes this page.
 """
