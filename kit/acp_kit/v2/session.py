@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, TypeAlias, cast, overload
 from uuid import uuid4
 
+from acp_kit.updates.adjacent_chunks import AdjacentChunks
 from acp_kit.v2.profiles import check_version, class_like
 from acp_runtime import ConnectionClosed, InternalError, InvalidRequest, RemoteError, RequestError
 
@@ -44,7 +45,6 @@ class Session:
         id: the id of the session.
         cwd: its folder.
         state: the state that was sent last; `idle` at first.
-        updates: all other updates that were sent, to send them again.
         is_closed: whether it is closed, so that nothing more is sent until `resume`.
     """
 
@@ -54,12 +54,17 @@ class Session:
         self.id = id
         self.cwd = cwd
         self.state: v2.SessionUpdateStateUpdate = class_like(client, "SessionUpdateStateUpdateIdleNone")()
-        self.updates: list[v2.SessionUpdate] = []
         self.is_closed: bool = False
+        self._sent: list[AdjacentChunks] = []
         self._turn: asyncio.Task[None] | None = None
         self._is_working = False
         self._is_cancelled = False
         self._questions = 0
+
+    @property
+    def updates(self) -> list[v2.SessionUpdate]:
+        """All updates that were sent, except for states, to send them again. Adjacent chunks of a text are one."""
+        return [chunks.merged() for chunks in self._sent]
 
     @property
     def is_busy(self) -> bool:
@@ -107,8 +112,8 @@ class Session:
         notification = self._make("UpdateSessionNotification", session_id=self.id, update=update)  # refuses a wrong one
         if update.session_update == "state_update":
             self.state = cast("v2.SessionUpdateStateUpdate", update)
-        else:
-            self.updates.append(cast("v2.SessionUpdate", update))
+        elif not (self._sent and self._sent[-1].add(update)):
+            self._sent.append(AdjacentChunks(update))
         await self.client.notify(notification)
 
     @asynccontextmanager
@@ -149,7 +154,7 @@ class Session:
         Call it before `session_resume` returns.
         """
         self.is_closed = False
-        for update in [*self.updates] if replay else ():
+        for update in self.updates if replay else ():
             await self.client.session_update(session_id=self.id, update=update)
         await self.client.session_update(session_id=self.id, update=self.state)
 
