@@ -48,6 +48,8 @@ class ClientSession:
         supervisor: restarts the agent, such as `Supervised`; None if nothing does.
         opening: the keywords that the session was opened with, to open it again.
         is_closed: whether the block of `open_session` was left. Then it accepts no prompts.
+        last_load: the last `session/load` of `reopen_session`, which goes on after its time limit; None if there was
+            none.
     """
 
     def __init__(self, agent: v1.RemoteAgent, session_id: str, opening: Mapping[str, Any]) -> None:
@@ -58,6 +60,7 @@ class ClientSession:
         self.opening = opening
         self._turn: Turn | None = None
         self.is_closed: bool = False
+        self.last_load: asyncio.Task[None] | None = None
 
     def __repr__(self) -> str:
         state = self.state
@@ -326,19 +329,26 @@ async def reopen_session(session: ClientSession, agent: v1.RemoteAgent, timeout:
     """Load a session with the proxy of an agent that was started again, or resume it if the agent can't load sessions.
 
     The history that the agent sends while loading is merged into the state. If this raises, the session is unchanged.
+    If an earlier load wasn't answered in time, wait for its response first. The history that it still sends is dropped,
+    so that the state doesn't get it twice.
 
     Raises:
         TimeoutError: if the agent doesn't answer within `timeout` seconds.
         CapabilityError: if the agent can neither load nor resume sessions.
         RemoteError: if the agent refuses.
     """
+    if session.last_load is not None:
+        async with answered_within(timeout, agent, "session/load"):
+            await asyncio.wait({session.last_load})
     reopened = ClientSession(agent, session.id, session.opening)
     reopened.state = session.state
     remember(reopened)
     try:
         if agent.supports("session/load"):
+            session.last_load = asyncio.create_task(_load(reopened, None))
             with session.state.replayed():
-                await _load(reopened, timeout)
+                async with answered_within(timeout, agent, "session/load"):
+                    await asyncio.shield(session.last_load)
         else:
             await _resume(reopened, timeout)
         if session.is_closed:
@@ -348,6 +358,7 @@ async def reopen_session(session: ClientSession, agent: v1.RemoteAgent, timeout:
             remember(session)
     finally:
         forget(reopened)
+        reopened.state = SessionState()  # for a load that goes on
 
 
 async def _create(session: ClientSession, timeout: float | None) -> None:
@@ -360,21 +371,21 @@ async def _create(session: ClientSession, timeout: float | None) -> None:
         raise InvalidResponse("session/new", "its session id belongs to a session that is open already")
     session.id = response.session_id
     remember(session)
-    session.state.opened(response)
+    session.state.apply_response(response)
     session.state.end_message()
 
 
 async def _load(session: ClientSession, timeout: float | None) -> None:
     async with answered_within(timeout, session.agent, "session/load"):
         response = await session.agent.session_load(session_id=session.id, **session.opening)
-    session.state.opened(response)
+    session.state.apply_response(response)
     session.state.end_message()
 
 
 async def _resume(session: ClientSession, timeout: float | None) -> None:
     async with answered_within(timeout, session.agent, "session/resume"):
         response = await session.agent.session_resume(session_id=session.id, **session.opening)
-    session.state.opened(response)
+    session.state.apply_response(response)
     session.state.end_message()
 
 

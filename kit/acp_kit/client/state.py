@@ -80,7 +80,9 @@ class SessionState:
         fields = type(update).model_fields
         return update.model_copy(update={name: value for name, value in known if name in fields and value != ""})
 
-    def opened(self, response: v1.NewSessionResponse | v1.LoadSessionResponse | v1.ResumeSessionResponse) -> None:
+    def apply_response(
+        self, response: v1.NewSessionResponse | v1.LoadSessionResponse | v1.ResumeSessionResponse
+    ) -> None:
         """Apply the modes and options of the response that created, loaded or resumed the session."""
         from acp_bindings import v1
 

@@ -12,6 +12,7 @@ import pytest
 from acp_bindings import v1
 from acp_kit.agent import Turn
 from acp_kit.client import UnfinishedTurn, deliver_update, find_session, open_session
+from acp_kit.client.sessions import reopen_session
 from acp_runtime import InvalidResponse, ResourceNotFound
 from tests.support.kit.turns import Act, AgentWithSettings, KeepingClient
 
@@ -215,6 +216,50 @@ async def test_a_session_that_can_not_be_loaded_is_not_open() -> None:
             with pytest.raises(ResourceNotFound):
                 async with open_session(pair.agent, cwd="/work", load="missing"):
                     pass
+
+
+class SlowAgent(SessionAgent):
+    """Goes on with its first load when `go_on` is set."""
+
+    def __init__(self, client: v1.RemoteClient) -> None:
+        super().__init__(client, [])
+        self.loads = 0
+        self.has_begun = asyncio.Event()
+        self.go_on = asyncio.Event()
+
+    async def session_load(self, request: v1.LoadSessionRequest) -> v1.LoadSessionResponse:
+        self.loads += 1
+        session = self.sessions.create(self.client, cwd=request.cwd, session_id=request.session_id)
+        async with session.turn() as turn:
+            await turn.say("Earlier, ")
+            self.has_begun.set()
+            if self.loads == 1:
+                await self.go_on.wait()
+            await turn.say("later. ")
+        return v1.LoadSessionResponse()
+
+
+async def test_the_history_of_a_load_that_took_too_long_is_there_once() -> None:
+    agents: list[SlowAgent] = []
+
+    def make(client: v1.RemoteClient) -> SlowAgent:
+        agents.append(SlowAgent(client))
+        return agents[0]
+
+    async with v1.connect_in_process(make, DeliveringClient) as remote:
+        await remote.initialize(protocol_version=1)
+        (agent,) = agents
+        async with open_session(remote, cwd="/work", resume="old") as session:
+            with pytest.raises(TimeoutError, match="did not answer `session/load`"):
+                await reopen_session(session, remote, 0)
+            reopening = asyncio.create_task(reopen_session(session, remote, 60))
+            await agent.has_begun.wait()
+            for _ in range(50):
+                await asyncio.sleep(0)
+            assert (agent.loads, session.state.text) == (1, "")
+            agent.go_on.set()
+            await reopening
+            assert (agent.loads, session.state.text) == (2, "Earlier, later. ")
 
 
 async def test_a_session_can_be_open_once() -> None:

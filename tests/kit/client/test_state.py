@@ -141,9 +141,9 @@ def test_modes_and_options_come_from_the_response_that_opened_the_session() -> N
     modes = v1.SessionModeState(current_mode_id="ask", available_modes=[v1.SessionMode(id="ask", name="Ask")])
     option = v1.SessionConfigOptionBoolean(id="web", name="Web", current_value=True)
     state = SessionState()
-    state.opened(v1.NewSessionResponse(session_id="s", modes=modes, config_options=[option]))
+    state.apply_response(v1.NewSessionResponse(session_id="s", modes=modes, config_options=[option]))
     assert (state.current_mode_id, state.available_modes[0].name, state.config_options) == ("ask", "Ask", (option,))
-    state.opened(v1.LoadSessionResponse())
+    state.apply_response(v1.LoadSessionResponse())
     assert state.current_mode_id == "ask"
 
 
