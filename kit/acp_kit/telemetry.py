@@ -14,6 +14,7 @@ from pydantic import BaseModel
 
 import acp_runtime
 from acp_kit.common.extras import require
+from acp_kit.common.json_values import members_of
 from acp_runtime import InstrumentedMessage, InternalError, Model, RemoteError, RequestCancelled, RequestError
 from acp_runtime.jsonrpc import sole_error
 
@@ -177,9 +178,6 @@ def _allows_meta(message: InstrumentedMessage) -> bool:
 
 def _meta(params: Any) -> Mapping[str, Any]:
     """Return the `_meta` of params; empty if they have none."""
-    meta: object = None
-    if isinstance(params, dict):
-        meta = cast("dict[str, Any]", params).get("_meta")
-    elif isinstance(params, BaseModel):
-        meta = getattr(params, "meta", None) or (params.model_extra or {}).get("_meta")
-    return cast("dict[str, Any]", meta) if isinstance(meta, dict) else {}
+    if isinstance(params, BaseModel):
+        return members_of(getattr(params, "meta", None) or (params.model_extra or {}).get("_meta"))
+    return members_of(params, "_meta")

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any, ClassVar
 
-from acp_kit.checking.peer import INFO, PROMPT, Json, Peer, Skipped, Version, Violation, items_of, short
+from acp_kit.checking.peer import INFO, PROMPT, Json, Peer, Skipped, Version, Violation, short
+from acp_kit.common.json_values import items_of, member
 from acp_kit.recording.file_format import Direction
-from acp_kit.testing.recorded_messages import member
 
 AUTHENTICATION_REQUIRED = -32000
 
@@ -25,7 +25,7 @@ class AgentCommand:
         long_prompt: a text with which it is busy for as long as it takes to cancel it.
         login: the id of the login method to use before a session is opened; None for none.
         deadline: how long one step of a scenario may take, in seconds.
-        quiet: how long to wait to see that the agent sends nothing, in seconds.
+        quiet_time: how long to wait to see that the agent sends nothing, in seconds.
         version: the version of the protocol that the client asks for.
     """
 
@@ -34,7 +34,7 @@ class AgentCommand:
     long_prompt: str = "Count slowly from 1 to 1000, one number a line, and explain each number."
     login: str | None = None
     deadline: float = 60.0
-    quiet: float = 1.0
+    quiet_time: float = 1.0
     version: Version = 1
 
 
@@ -52,7 +52,7 @@ class Agent(Peer):
     direction: ClassVar[Direction] = "a2c"
 
     def __init__(self, command: AgentCommand, cwd: str) -> None:
-        super().__init__(command.version, command.deadline, command.quiet)
+        super().__init__(command.version, command.deadline, command.quiet_time)
         self.command = command
         self.cwd = cwd
         self.initialized: Json = {}

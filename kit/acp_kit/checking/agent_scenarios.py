@@ -10,14 +10,15 @@ from acp_bindings.v1 import connecting as v1
 from acp_bindings.v2_draft import connecting as v2_draft
 from acp_kit.checking.agent import Agent
 from acp_kit.checking.common_scenarios import COMMON_SCENARIOS
-from acp_kit.checking.peer import INFO, Json, Skipped, Violation, items_of, short, with_keys
+from acp_kit.checking.peer import INFO, Json, Skipped, Violation, short, with_keys
 from acp_kit.checking.scenario import Play, Scenarios
-from acp_kit.testing.recorded_messages import member
+from acp_kit.common.json_values import items_of, member
 
 AGENT_SCENARIOS = Scenarios()
 _scenario = AGENT_SCENARIOS.add
 
 _STOP_REASONS = ("end_turn", "max_tokens", "max_turn_requests", "refusal")
+_MAX_SHOWN = 5
 
 
 # How a connection begins and ends
@@ -29,12 +30,12 @@ async def messages(agent: Agent) -> None:
     with agent.checking_lines():
         session = await agent.open()
         reason = await agent.run(agent.prompt_request(session))
-        await asyncio.sleep(agent.quiet)
+        await asyncio.sleep(agent.quiet_time)
     if reason not in _STOP_REASONS:
         raise Violation(f"the turn ends with {reason!r}")
-    sessions = {member(message, "params", "sessionId") for message in agent.messages if "method" in message}
-    if strangers := sessions - {session, None}:
-        raise Violation(f"there are messages for other sessions than {session!r}: {strangers}")
+    named = [member(message, "params", "sessionId") for message in agent.messages if "method" in message]
+    if others := [id for id in named if id not in (session, None)]:
+        raise Violation(f"there are messages for other sessions than {session!r}: {others[:_MAX_SHOWN]}")
 
 
 @_scenario("SHOULD", "initialization")
@@ -190,7 +191,7 @@ async def cancel(agent: Agent) -> None:
     prompt = agent.prompt_request(session, agent.command.long_prompt)
     agent.send(prompt)
     with suppress(TimeoutError):  # an update says that the turn is under way
-        async with asyncio.timeout(agent.quiet):
+        async with asyncio.timeout(agent.quiet_time):
             while member(await agent.receive("session/update"), "params", "sessionId") != session:
                 pass
     agent.send({"method": "session/cancel", "params": {"sessionId": session}})
@@ -203,7 +204,7 @@ async def cancel(agent: Agent) -> None:
     if reason != "cancelled":
         raise Violation(f"the cancelled turn has ended with {reason!r}")
     count = len(agent.updates(session))
-    await asyncio.sleep(agent.quiet)
+    await asyncio.sleep(agent.quiet_time)
     if agent.version == 1 and len(agent.updates(session)) > count:
         raise Violation("after the response to the cancelled prompt, the agent has sent updates")
 
@@ -279,7 +280,7 @@ async def load(agent: Agent) -> None:
     await agent.run(agent.prompt_request(session))
     await agent.call("session/load", sessionId=session, cwd=agent.cwd, mcpServers=[])
     count = len(_history(agent, session))
-    await asyncio.sleep(agent.quiet)
+    await asyncio.sleep(agent.quiet_time)
     if len(_history(agent, session)) > count:
         raise Violation("after the response to session/load, the agent has sent history")
     await _expect_error(
@@ -308,7 +309,7 @@ async def close(agent: Agent) -> None:
     _require(agent, "close")
     prompt = agent.prompt_request(session, agent.command.long_prompt)
     agent.send(prompt)
-    await asyncio.sleep(agent.quiet / 2)
+    await asyncio.sleep(agent.quiet_time / 2)
     await agent.call("session/close", sessionId=session)
     answer = await agent.response_to(prompt)
     if agent.version == 1 and member(answer, "result", "stopReason") not in ("cancelled", *_STOP_REASONS):

@@ -28,7 +28,7 @@ class ClientCommand:
         stdin: a line to type into its stdin at the start, in which `{prompt}` is replaced; None for nothing.
         answer: a line to type when the agent asks for permission; None for nothing.
         deadline: how long one step of a scenario may take, in seconds.
-        quiet: how long to wait to see that the client sends nothing, in seconds.
+        quiet_time: how long to wait to see that the client sends nothing, in seconds.
         by_hand: whether a person uses it. Then it has this terminal, and stays open.
         version: the version of the protocol that the agent answers with.
     """
@@ -38,7 +38,7 @@ class ClientCommand:
     stdin: str | None = None
     answer: str | None = None
     deadline: float = 10.0
-    quiet: float = 1.0
+    quiet_time: float = 1.0
     by_hand: bool = False
     version: Version = 1
 
@@ -57,7 +57,7 @@ class Client(Peer):
     direction: ClassVar[Direction] = "c2a"
 
     def __init__(self, command: ClientCommand) -> None:
-        super().__init__(command.version, command.deadline, command.quiet)
+        super().__init__(command.version, command.deadline, command.quiet_time)
         self.command = command
         initialized: Json = {"protocolVersion": 1, "agentCapabilities": {}, "authMethods": []}
         if command.version == 2:
@@ -84,7 +84,7 @@ class Client(Peer):
         super().send(*messages)
         asks = any(b"/request_permission" in entry.data for entry in self.entries[-len(messages) :])
         if self.command.answer is not None and asks:
-            asyncio.get_running_loop().call_later(self.quiet / 4, self.type, self.command.answer)
+            asyncio.get_running_loop().call_later(self.quiet_time / 4, self.type, self.command.answer)
 
     def type(self, line: str) -> None:
         """Type a line into its stdin."""

@@ -14,9 +14,9 @@ from acp_bindings.v1 import connecting as v1
 from acp_bindings.v2_draft import connecting as v2_draft
 from acp_kit.checking.client import KINDS, SESSION, Client, update
 from acp_kit.checking.common_scenarios import COMMON_SCENARIOS
-from acp_kit.checking.peer import Json, Skipped, Violation, items_of, short, with_keys
+from acp_kit.checking.peer import Json, Skipped, Violation, short, with_keys
 from acp_kit.checking.scenario import Play, Scenarios
-from acp_kit.testing.recorded_messages import member
+from acp_kit.common.json_values import items_of, member
 
 CLIENT_SCENARIOS = Scenarios()
 _scenario = CLIENT_SCENARIOS.add
@@ -56,7 +56,7 @@ async def initialize_first(client: Client) -> None:
     """The client sends nothing else before the response to `initialize`."""
     result = client.results.pop("initialize")
     request = await client.receive("initialize")
-    await asyncio.sleep(client.quiet)
+    await asyncio.sleep(client.quiet_time)
     if client.messages != [request]:
         raise Violation(f"before the answer to initialize, the client has sent {client.methods()}")
     client.send({"id": request.get("id"), "result": result})
@@ -68,7 +68,7 @@ async def initialize_silence(client: Client) -> None:
     """If the agent never answers `initialize`, the client ends, at the latest at Ctrl-C."""
     del client.results["initialize"]
     await client.receive("initialize")
-    await asyncio.sleep(client.quiet)
+    await asyncio.sleep(client.quiet_time)
     client.interrupt()
     await client.wait_for_disconnection()
 
@@ -96,10 +96,10 @@ async def unadvertised(client: Client) -> None:
     usable = {name for name, method in {**side.requests, **side.notifications}.items() if method.capability in unlocked}
     usable -= {"session/set_mode", "session/set_config_option"}  # the session has neither modes nor options
     used = [method for method in client.methods() if method not in usable and not method.startswith("_")]
-    blocks = [str(member(block, "type")) for block in items_of(member(prompt, "params", "prompt"))]
+    blocks = [str(member(block, "type")) for block in items_of(prompt, "params", "prompt")]
     used += [f"{kind} in a prompt" for kind in blocks if kind not in ("text", "resource_link")]
     opening = client.params("session/new")
-    servers = [member(server, "type") for server in items_of(member(opening, "mcpServers"))]
+    servers = [member(server, "type") for server in items_of(opening, "mcpServers")]
     used += [f"an MCP server over {kind}" for kind in servers if kind in ("http", "sse")]
     used += ["additionalDirectories"] if member(opening, "additionalDirectories") else []
     if used:
@@ -120,7 +120,7 @@ async def load(client: Client) -> None:
     asked = update("user_message_chunk", content={"type": "text", "text": "Hello?"})
     call = update("tool_call", toolCallId="call-1", title="Read a.txt", kind="read", status="completed")
     client.send(asked, client.text("Hello "), client.text("there"), call)
-    await asyncio.sleep(client.quiet)
+    await asyncio.sleep(client.quiet_time)
     if "session/prompt" in client.methods():
         raise Violation("the client has sent session/prompt before the answer to session/load")
     client.send({"id": request.get("id"), "result": {}})
@@ -342,7 +342,7 @@ async def cancel(client: Client) -> None:
     prompt = await client.receive("session/prompt")
     client.send(client.text("Please cancel this turn while the question is open."), request := client.permission(1))
     with suppress(TimeoutError):
-        async with asyncio.timeout(client.quiet):
+        async with asyncio.timeout(client.quiet_time):
             await client.response_to(request)
             raise Skipped("the client has answered the question by itself")
     client.interrupt()

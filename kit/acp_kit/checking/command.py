@@ -52,7 +52,7 @@ def add_check_client(parser: CommandParser) -> None:
     """Add the arguments of `check-client`, and set `run`."""
     add = parser.add_argument
     add("--prompt-args", default="", metavar="ARGS", help="arguments to add to CMD, so that it sends {prompt}")
-    add("--load-args", metavar="ARGS", help="the same, so that it loads {session} before; if it can load sessions")
+    add("--load-args", metavar="ARGS", help="arguments to add instead, so that it loads {session} first; if it can")
     add("--stdin", metavar="TEXT", help="type this line into the client's stdin, such as '{prompt}'")
     add("--answer", metavar="TEXT", help="type this line whenever the agent asks for permission")
     add("--by-hand", action="store_true", help="you type a prompt in each scenario, and cancel when the agent says so")
@@ -89,7 +89,7 @@ def _add_common(parser: CommandParser, scenarios: Scenarios, text: str, *, deadl
         help=f"the limit for each step of a scenario (default: {deadline})",
     )
     add(
-        "--quiet",
+        "--quiet-time",
         type=float,
         default=1.0,
         metavar="SECONDS",
@@ -107,7 +107,7 @@ def _check_client(parser: CommandParser, options: Namespace) -> int:
         stdin=options.stdin,
         answer=options.answer,
         deadline=options.deadline,
-        quiet=options.quiet,
+        quiet_time=options.quiet_time,
         by_hand=options.by_hand,
         version=options.protocol_version,
     )
@@ -121,7 +121,7 @@ def _check_agent(options: Namespace) -> int:
         long_prompt=options.long_prompt,
         login=options.login,
         deadline=options.deadline,
-        quiet=options.quiet,
+        quiet_time=options.quiet_time,
         version=options.protocol_version,
     )
     return _check(options, command.arguments, AGENT_SCENARIOS, lambda scenario: run_agent(scenario, command))

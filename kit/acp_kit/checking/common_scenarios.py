@@ -6,7 +6,7 @@ import asyncio
 
 from acp_kit.checking.peer import Json, Peer, Violation, encode, short
 from acp_kit.checking.scenario import Scenarios
-from acp_kit.testing.recorded_messages import member
+from acp_kit.common.json_values import member
 
 COMMON_SCENARIOS = Scenarios()
 _scenario = COMMON_SCENARIOS.add
@@ -21,7 +21,7 @@ async def split_characters(peer: Peer) -> None:
     line = encode(question)
     cut = line.index("ç".encode()) + 1
     peer.send(line[:cut])
-    await asyncio.sleep(peer.quiet / 4)  # so that this part is read alone
+    await asyncio.sleep(peer.quiet_time / 4)  # so that this part is read alone
     peer.send(line[cut:])
     await peer.response_to(question)
 

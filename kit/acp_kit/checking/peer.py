@@ -14,9 +14,9 @@ from typing import Any, ClassVar, Literal, TypeAlias, cast
 
 from acp_bindings.v1 import connecting as v1
 from acp_bindings.v2_draft import connecting as v2_draft
-from acp_kit.recording.file_format import Direction, WireLine
+from acp_kit.common.json_values import messages_in
+from acp_kit.recording.file_format import OPPOSITE, Direction, WireLine
 from acp_kit.testing.processes import MAX_LINE_BYTES
-from acp_kit.testing.recorded_messages import member, messages_in
 from acp_runtime.jsonrpc import check_line
 
 Json: TypeAlias = "dict[str, Any]"
@@ -43,7 +43,7 @@ class Peer:
         direction: the direction of its lines.
         version: the version of the protocol.
         deadline: how long one step may take, in seconds.
-        quiet: how long to wait to see that nothing is sent, in seconds.
+        quiet_time: how long to wait to see that nothing is sent, in seconds.
         entries: all lines so far.
         messages: its messages so far: its lines that are JSON objects.
         process: its process. Set when it is started.
@@ -53,10 +53,10 @@ class Peer:
     direction: ClassVar[Direction]
     process: Process
 
-    def __init__(self, version: Version, deadline: float, quiet: float) -> None:
+    def __init__(self, version: Version, deadline: float, quiet_time: float) -> None:
         self.version: Version = version
         self.deadline = deadline
-        self.quiet = quiet
+        self.quiet_time = quiet_time
         self.entries: list[WireLine] = []
         self.messages: list[Json] = []
         self._writer: asyncio.StreamWriter | None = None
@@ -91,8 +91,7 @@ class Peer:
     def send(self, *messages: Json | bytes) -> None:
         """Send messages, or any bytes, with one write."""
         lines = [message if isinstance(message, bytes) else encode(message) for message in messages]
-        own: Direction = "a2c" if self.direction == "c2a" else "c2a"
-        self.entries.extend(WireLine(time(), own, line.removesuffix(b"\n")) for line in lines)
+        self.entries.extend(WireLine(time(), OPPOSITE[self.direction], line.removesuffix(b"\n")) for line in lines)
         assert self._writer is not None
         self._writer.write(b"".join(lines))
 
@@ -204,12 +203,6 @@ def key_of(message: Json) -> str:
     return str(message["method"]) if "method" in message else json.dumps(message.get("id"))
 
 
-def items_of(value: object, *keys: str) -> list[Any]:
-    """Return the items of a list in nested objects; none if it isn't a list."""
-    found: list[Any] | None = member(value, *keys)
-    return found if isinstance(found, list) else []
-
-
 def with_keys(value: Any, keys: Json) -> Any:
     """Return JSON in which each object has further keys."""
     if isinstance(value, list):
@@ -231,7 +224,7 @@ def encode(message: Json) -> bytes:
 
 
 def parse(line: bytes) -> list[Json]:
-    """Return the messages in a line: one, or in version 2 those of an array; none if it isn't JSON."""
+    """Return the messages in a line: one, or the items of an array in version 2; none if it isn't JSON."""
     try:
         return messages_in(json.loads(line))
     except (ValueError, RecursionError):

@@ -87,7 +87,7 @@ async def run_agent(scenario: Scenario, command: AgentCommand) -> Result:
             result = await _play(scenario, agent)
             exit_code = agent.process.returncode
             agent.process.stdin.close()
-            await asyncio.wait({serving}, timeout=command.quiet)
+            await asyncio.wait({serving}, timeout=command.quiet_time)
             serving.cancel()
             await asyncio.gather(serving, return_exceptions=True)
         return replace(result, exit_code=exit_code, output=_text(output))

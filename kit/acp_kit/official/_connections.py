@@ -253,7 +253,7 @@ def _details(error: Exception) -> Any:
     """Return the text of an exception, or the JSON in it."""
     try:
         return json.loads(str(error))
-    except ValueError:
+    except (ValueError, RecursionError):
         return {"details": str(error)}
 
 

@@ -27,7 +27,7 @@ class Observers:
         """Show a line to the observers, if it is JSON."""
         try:
             message = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             return
         event = StreamEvent(StreamDirection.INCOMING if direction == "in" else StreamDirection.OUTGOING, message)
         for observer in self._observers:

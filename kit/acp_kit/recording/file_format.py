@@ -17,7 +17,12 @@ from math import inf
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, NamedTuple, TypeAlias, cast
 
+from acp_kit.common.json_values import member
+
 Direction: TypeAlias = Literal["c2a", "a2c", "stderr"]
+
+OPPOSITE: dict[Direction, Direction] = {"c2a": "a2c", "a2c": "c2a", "stderr": "stderr"}
+"""The direction of the responses to the requests of a direction. Nothing answers stderr."""
 
 _DIRECTIONS: dict[str, Direction] = {"c2a": "c2a", "a2c": "a2c", "stderr": "stderr"}
 # The end of the year 9999.
@@ -177,8 +182,7 @@ def _sides(entries: Iterable[dict[str, Any]]) -> dict[str, Direction]:
     for entry in entries:
         if entry.get("direction", entry.get("dir")) in ("c2a", "a2c"):
             return {}
-        message = entry.get("message")
-        method = cast("dict[str, Any]", message).get("method") if isinstance(message, dict) else None
+        method = str(member(entry, "message", "method"))
         if entry.get("direction") in ("in", "out") and method in _SENT_BY_CLIENTS | _SENT_BY_AGENTS:
             is_client = (method in _SENT_BY_CLIENTS) == (entry["direction"] == "out")
             return {"out": "c2a", "in": "a2c"} if is_client else {"out": "a2c", "in": "c2a"}

@@ -14,7 +14,8 @@ from copy import deepcopy
 from itertools import islice
 from typing import Any, NamedTuple, TypeAlias, cast
 
-from acp_kit.recording.file_format import Recorded
+from acp_kit.common.json_values import members_of
+from acp_kit.recording.file_format import OPPOSITE, Recorded
 from acp_kit.recording.redaction import redact_recorded
 from acp_kit.recording.secrets_in_texts import REDACTED, find_secrets
 
@@ -62,14 +63,14 @@ def _streams(entries: Sequence[Recorded]) -> Iterator[tuple[bool, list[_Piece]]]
         if entry.line is not None:
             streams["line", entry.direction].append(_Piece(index, (), is_base64=False, text=_escape(f"{entry.line}\n")))
             continue
-        message = _members(entry.message)
+        message = members_of(entry.message)
         if "method" in message:
             kind = (entry.direction, *_kind(message))
             if "id" in message:
                 calls[entry.direction, json.dumps(message["id"])] = kind
         else:
-            caller = "a2c" if entry.direction == "c2a" else "c2a"
-            kind = (entry.direction, *calls.pop((caller, json.dumps(message.get("id"))), ()))
+            call = OPPOSITE[entry.direction], json.dumps(message.get("id"))
+            kind = (entry.direction, *calls.pop(call, ()))
         for path, text, is_base64 in _texts(message):
             streams[(*kind, path)].append(_Piece(index, path, is_base64, _escape(text)))
     for key, pieces in streams.items():
@@ -79,16 +80,12 @@ def _streams(entries: Sequence[Recorded]) -> Iterator[tuple[bool, list[_Piece]]]
 
 def _kind(message: dict[str, Any]) -> tuple[object, ...]:
     """Return the method of a message, the ids in its params, and whether it appends to a text."""
-    params = _members(message.get("params"))
-    update = _members(params.get("update"))
+    params = members_of(message, "params")
+    update = members_of(params, "update")
     members = [*params.items(), *update.items()]
     ids = [f"{key}={value}" for key, value in members if key.endswith("Id") or key == "sessionUpdate"]
     is_chunk = not update or str(update.get("sessionUpdate")).endswith("_chunk")
     return str(message["method"]), *ids, "id" not in message and is_chunk
-
-
-def _members(value: object) -> dict[str, Any]:
-    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
 
 
 def _texts(message: object) -> Iterator[tuple[_Path, str, bool]]:

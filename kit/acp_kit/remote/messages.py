@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, NamedTuple, cast
 
+from acp_kit.common.json_values import members_of, messages_in
 from acp_runtime.jsonrpc import memory_of, parse
 
 ENDS_SESSION = ("session/close", "session/delete")
@@ -55,8 +56,7 @@ def read_messages(line: bytes) -> list[Message]:
         value = parse(line)
     except ValueError:
         return []
-    batch = cast("list[object]", value) if isinstance(value, list) else [value]
-    return [_message(cast("dict[str, Any]", item)) for item in batch if isinstance(item, dict)]
+    return [*map(_message, messages_in(value))]
 
 
 def check_memory(message: bytes) -> bytes:
@@ -79,8 +79,7 @@ def error_response(id: str, text: str, data: dict[str, Any]) -> bytes:
 def _message(value: dict[str, Any]) -> Message:
     id = value.get("id")
     method = value.get("method")
-    content = value.get("params" if "method" in value else "result")
-    fields = cast("dict[str, Any]", content) if isinstance(content, dict) else {}
+    fields = members_of(value.get("params" if "method" in value else "result"))
     session = fields.get("sessionId")
     version = fields.get("protocolVersion")
     return Message(

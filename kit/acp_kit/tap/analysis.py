@@ -10,11 +10,12 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
-from acp_kit.recording.file_format import Direction, Recorded, wire_line
+from acp_kit.common.json_values import member, members_of
+from acp_kit.recording.file_format import OPPOSITE, Direction, Recorded, wire_line
 from acp_kit.tap.row import Kind, Row
 from acp_kit.tap.session import RecordedSession
-from acp_kit.tap.summaries import members_of, summarise, summarise_response
-from acp_kit.tap.version_2 import Version2
+from acp_kit.tap.summaries import summarise, summarise_response
+from acp_kit.tap.version_2 import Version2Rows
 from acp_kit.updates.entries import key_of
 from acp_kit.updates.merging import has_ended
 from acp_kit.updates.messages import Message
@@ -24,7 +25,6 @@ from acp_runtime.updates import Changes, Says
 
 # The profiles of each version: the one that a message should fit, and the one of its drafts.
 _PROFILES = {1: ("v1", "v1_unstable"), 2: ("v2_draft", "v2_draft_unstable")}
-_OPPOSITE: dict[Direction, Direction] = {"c2a": "a2c", "a2c": "c2a"}
 # The start of the tap's own lines in a recording of stderr.
 _TAP = "acp-bindings tap: "
 # The rules of docs/project/protocol-rules.md, by the code of the error.
@@ -76,13 +76,13 @@ class _Analyser:
         self._entries: dict[Row, Any] = {}  # the entries of the timeline that rows show
         self._problems: defaultdict[Row, set[str]] = defaultdict(set)
         self._connection = _Connection()
-        self._version_2 = Version2(self._new_row, self._add_problem)
+        self._version_2 = Version2Rows(self._new_row, self._add_problem)
 
     def add(self, line: Recorded) -> None:
         """Add the next line of the recording to a row."""
         self._line = line
         message = members_of(line.message)
-        method, params = message.get("method"), members_of(message.get("params"))
+        method, params = message.get("method"), members_of(message, "params")
         if line.direction == "stderr":
             row = self._new_row("text", title=line.line or "")
             self._add_problem(row, row.title.partition(_TAP)[2])
@@ -138,7 +138,7 @@ class _Analyser:
         elif method in ("session/load", "session/resume"):
             self._connection.sessions[row.session] = RecordedSession(row, session.turn)
         elif method == "session/cancel":
-            session.cancelled = self._line.number
+            session.cancel_line = self._line.number
         elif method == PERMISSION and value is not None and self._connection.version == 1:
             self._apply(row.session, value.tool_call)
             row.title = session.timeline.tool_calls[value.tool_call.tool_call_id].title or row.title
@@ -154,7 +154,7 @@ class _Analyser:
         connection.request_lines[key] = self._line.number
 
     def _add_response(self, message: dict[str, Any]) -> Row:
-        key = (_OPPOSITE[self._line.direction], json.dumps(message.get("id")))
+        key = (OPPOSITE[self._line.direction], json.dumps(message.get("id")))
         row, params = self._connection.pending.pop(key, (None, dict[str, Any]()))
         if row is None:
             row = self._new_row("notification", "answer", f"id {key[1]}")
@@ -164,13 +164,13 @@ class _Analyser:
                 self._add_problem(row, "an answer to no request, or to a line that could not be read (rule 8)")
         else:
             if row.method == "initialize" and "result" in message:
-                self._connection.version = _known_version(members_of(message.get("result")))
+                self._connection.version = _known_version(members_of(message, "result"))
             _, fault = self._check(row.method)
             self._add_problem(row, fault)
         row.is_error = "error" in message
         row.outcome = summarise_response(message, params)
         if row.method == "session/new":
-            row.session = str(members_of(message.get("result")).get("sessionId", ""))
+            row.session = str(member(message, "result", "sessionId") or "")
         if row.kind == "turn" and (session := self._session(row.session)).turn is row:
             self._end_turn(row, session)
         return row
@@ -181,12 +181,12 @@ class _Analyser:
         session.timeline.end_message()
         row.turn = 1 if session.turn is None else session.turn.turn + 1
         session.turn = row
-        session.cancelled = 0
+        session.cancel_line = 0
 
     def _end_turn(self, row: Row, session: RecordedSession) -> None:
         if row.outcome != "cancelled":
-            if session.cancelled:
-                self._add_problem(row, f"cancelled by line {session.cancelled}, but the answer is {row.outcome}")
+            if session.cancel_line:
+                self._add_problem(row, f"cancelled by line {session.cancel_line}, but the answer is {row.outcome}")
             for place, call in session.tool_rows.items():
                 entry = session.timeline.entries[place]
                 if call.turn == row.turn and call.lines and not has_ended(entry):
@@ -199,7 +199,7 @@ class _Analyser:
         session_id = str(params.get("sessionId", ""))
         session = self._session(session_id)
         value, fault = self._check()
-        update = members_of(params.get("update"))
+        update = members_of(params, "update")
         tag = str(update.get("sessionUpdate", "session/update"))
         if self._connection.version == 2:
             row = self._version_2.add_update(session, session_id, tag, update)
@@ -269,7 +269,7 @@ class _Analyser:
         return sessions[session_id]
 
     def _check(self, method: str = "") -> tuple[Any, str]:
-        """Check the line in the profile of the version, then in that of its drafts.
+        """Check the line against the profile of the version. If it is invalid, check it against the version's drafts.
 
         Return its params or result, and why it is invalid.
 

@@ -18,12 +18,11 @@ from pydantic.alias_generators import to_camel
 
 from acp_bindings.v1_unstable.updates import UPDATES as UPDATES_OF_VERSION_1
 from acp_bindings.v2_draft_unstable.updates import UPDATES as UPDATES_OF_VERSION_2
+from acp_kit.common.json_values import member, members_of
 from acp_kit.common.texts import join_texts
-from acp_kit.recording.file_format import Direction, NotARecordingError, Recorded
-from acp_kit.tap.summaries import members_of
+from acp_kit.recording.file_format import OPPOSITE, Direction, NotARecordingError, Recorded
 from acp_runtime.escaping import printable
 
-_OPPOSITE: dict[Direction, Direction] = {"c2a": "a2c", "a2c": "c2a"}
 # Ids that agents and clients make up, and times.
 _IDS = {"sessionId", "optionId", "elicitationId"} | {
     to_camel(path.rpartition(".")[2])
@@ -174,13 +173,13 @@ class _Reader:
             self._add_response(recorded, message)
             return
         params = message.get("params")
-        id = members_of(params).get("sessionId")
+        id = member(params, "sessionId")
         session = self._name("", "sessionId", id) if isinstance(id, str) else ""
-        value = {"direction": direction, "method": method, "params": self._without_names(params, session)}
-        if method == "$/cancel_request":  # its id is that of another request
-            call = self._calls.get((direction, json.dumps(members_of(params).get("requestId"))))
+        value = {"direction": direction, "method": method, "params": self._normalise(params, session)}
+        if method == "$/cancel_request":  # it names another request
+            call = self._calls.get((direction, json.dumps(member(params, "requestId"))))
             value["params"] = None if call is None else call[0].label
-        update = members_of(members_of(value["params"]).get("update"))
+        update = members_of(value, "params", "update")
         event = _Event(recorded.number, f"{method} {update.get('sessionUpdate', '')}".rstrip(), value)
         events = self.events[session]
         if (text := _take_text(update)) is not None:
@@ -193,9 +192,9 @@ class _Reader:
             self._calls[direction, json.dumps(message["id"])] = event, session
 
     def _add_response(self, recorded: Recorded, message: Mapping[str, Any]) -> None:
-        key = (_OPPOSITE[recorded.direction], json.dumps(message.get("id")))
+        key = (OPPOSITE[recorded.direction], json.dumps(message.get("id")))
         event, session = self._calls.pop(key, (None, ""))
-        value = {name: self._without_names(message[name], session) for name in ("result", "error") if name in message}
+        value = {name: self._normalise(message[name], session) for name in ("result", "error") if name in message}
         if event is None or not value:
             content = {"direction": recorded.direction, "message": recorded.message, "line": recorded.line}
             self.events[""].append(_Event(recorded.number, "not a message", value or content))
@@ -204,16 +203,16 @@ class _Reader:
         else:
             event.value |= value
 
-    def _without_names(self, value: Any, session: str) -> Any:
-        """Return a copy of JSON with numbers instead of ids, and without times."""
+    def _normalise(self, value: Any, session: str) -> Any:
+        """Return a copy of JSON with numbered ids, and without times."""
         if isinstance(value, list):
-            return [self._without_names(item, session) for item in cast("list[object]", value)]
+            return [self._normalise(item, session) for item in cast("list[object]", value)]
         if not isinstance(value, dict):
             return value
         return {
             key: self._name("" if key == "sessionId" else session, key, item)
             if key in _IDS and isinstance(item, str)
-            else self._without_names(item, session)
+            else self._normalise(item, session)
             for key, item in cast("dict[str, Any]", value).items()
             if key not in _TIMES
         }

@@ -15,16 +15,16 @@ class RecordedSession:
     Attributes:
         replay: the call that loads it.
         turn: its newest turn.
-        cancelled: the line of the notification that cancels that turn; 0 if there is none.
+        cancel_line: the line of the notification that cancels that turn; 0 if there is none.
         timeline: its updates.
         rows: the rows of messages and tool calls, by their places in the timeline, and of other updates, by tag and
-            turn. In version 2, those of messages, tool calls and plans are by kind and id.
-        tool_rows: those of the tool calls since the last turn ended, by their places.
+            turn. In version 2, the rows of messages, tool calls and plans, by kind and id.
+        tool_rows: the rows of the tool calls since the end of the last turn, by their places.
     """
 
     replay: Row | None = None
     turn: Row | None = None
-    cancelled: int = 0
+    cancel_line: int = 0
     timeline: Timeline = field(default_factory=Timeline)
     rows: dict[object, Row] = field(default_factory=dict[object, Row])
     tool_rows: dict[int, Row] = field(default_factory=dict[int, Row])

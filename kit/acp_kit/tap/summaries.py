@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
+
+from acp_kit.common.json_values import items_of, member, members_of
 
 # Members that summarise an object: the first of these groups whose first member it has.
 _SUMMARISING = [
@@ -33,16 +35,6 @@ _MAX_DEPTH = 5
 _STATUS = {"signal": "signal", "exitCode": "exit code"}
 
 
-def members_of(value: Any) -> dict[str, Any]:
-    """Return the members of JSON that should be an object; none if it is something else."""
-    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
-
-
-def items_of(value: Any) -> list[object]:
-    """Return the items of JSON that should be a list; none if it is something else."""
-    return cast("list[object]", value) if isinstance(value, list) else []
-
-
 def summarise(value: Any, depth: int = _MAX_DEPTH) -> str:
     """Summarise params, an update or a part of them.
 
@@ -59,8 +51,8 @@ def summarise(value: Any, depth: int = _MAX_DEPTH) -> str:
     if "protocolVersion" in members:
         info = summarise(members.get("clientInfo", members.get("agentInfo", {})), depth - 1)
         return f"version {members['protocolVersion']}{info and ', '}{info}"
-    if entries := items_of(members.get("entries")):
-        completed = sum(members_of(entry).get("status") == "completed" for entry in entries)
+    if entries := items_of(members, "entries"):
+        completed = sum(member(entry, "status") == "completed" for entry in entries)
         return f"{completed} of {len(entries)} completed"
     if names := next((names for names in _SUMMARISING if members.get(names[0])), None):
         return " ".join(summarise(members[name], depth - 1) for name in names if name in members)
@@ -72,14 +64,14 @@ def summarise_response(response: dict[str, Any], params: dict[str, Any]) -> str:
     """Summarise the response to a request with these params."""
     if "error" in response:
         return _summarise_error(members_of(response["error"]))
-    result = members_of(response.get("result"))
-    if outcome := members_of(result.get("outcome")):
+    result = members_of(response, "result")
+    if outcome := members_of(result, "outcome"):
         id = outcome.get("optionId", outcome.get("outcome"))
-        options = map(members_of, items_of(params.get("options")))
+        options = map(members_of, items_of(params, "options"))
         return str(next((option.get("kind") for option in options if option.get("optionId") == id), id))
     if "protocolVersion" in result:
         return summarise(result)
-    status = members_of(result.get("exitStatus")) or result
+    status = members_of(result, "exitStatus") or result
     words = [str(result[name]) for name in ("stopReason", "sessionId", "terminalId", "action") if name in result]
     words += [f"{len(text)} characters" for name in ("content", "output") if isinstance(text := result.get(name), str)]
     words += [f"{word} {status[name]}" for name, word in _STATUS.items() if status.get(name) is not None]
@@ -88,5 +80,5 @@ def summarise_response(response: dict[str, Any], params: dict[str, Any]) -> str:
 
 def _summarise_error(error: dict[str, Any]) -> str:
     data = error.get("data")
-    reason = members_of(data).get("details") or (data if isinstance(data, str) else "")  # as SDKs send it
+    reason = member(data, "details") or (data if isinstance(data, str) else "")  # as SDKs send it
     return f"error {error.get('code')}: {error.get('message')}{f': {reason}' if reason else ''}"

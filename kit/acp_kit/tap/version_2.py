@@ -8,10 +8,11 @@ from typing import Any, Protocol
 from pydantic.alias_generators import to_camel
 
 from acp_bindings.v2_draft_unstable.updates import UPDATES
+from acp_kit.common.json_values import items_of, member, members_of
 from acp_kit.common.texts import join_texts
 from acp_kit.tap.row import Kind, Row
 from acp_kit.tap.session import RecordedSession
-from acp_kit.tap.summaries import items_of, members_of, summarise
+from acp_kit.tap.summaries import summarise
 from acp_runtime.updates import Changes, Removes, Says
 
 _STATE = "state_update"
@@ -21,7 +22,7 @@ class _NewRow(Protocol):
     def __call__(self, kind: Kind, method: str = "", title: str = "", session_id: str = "") -> Row: ...
 
 
-class Version2:
+class Version2Rows:
     """Makes the rows of the updates of version 2.
 
     Args:
@@ -89,15 +90,15 @@ class Version2:
     def _begin_turn(self, session: RecordedSession, session_id: str, id: str, update: dict[str, Any]) -> Row:
         row = self._new_row("turn", "session/update", session_id=session_id)
         row.turn = 1 if session.turn is None else session.turn.turn + 1
-        session.turn, session.cancelled = row, 0
+        session.turn, session.cancel_line = row, 0
         session.rows["turn", id] = row
         self._say(row, update)
         return row
 
     def _end_turn(self, row: Row, session: RecordedSession, update: dict[str, Any]) -> None:
         row.outcome = str(update.get("stopReason", "idle"))
-        if session.cancelled and row.outcome != "cancelled":
-            self._add_problem(row, f"cancelled by line {session.cancelled}, but the turn ends with {row.outcome}")
+        if session.cancel_line and row.outcome != "cancelled":
+            self._add_problem(row, f"cancelled by line {session.cancel_line}, but the turn ends with {row.outcome}")
 
     def _row_of(self, session: RecordedSession, session_id: str, key: object, kind: Kind, method: str) -> Row:
         if key not in session.rows:
@@ -105,7 +106,7 @@ class Version2:
         return session.rows[key]
 
     def _say(self, row: Row, update: dict[str, Any]) -> None:
-        """Add the text of a chunk to a message, or replace the text by that of a whole one."""
+        """Add the text of a chunk to a message, or replace the text of the message."""
         content = update.get("content")
         if isinstance(content, dict):
             self._texts.setdefault(row, []).append(_text_of(update["content"]))
@@ -118,23 +119,20 @@ def _change(row: Row, thing: str, update: dict[str, Any]) -> None:
     if thing == "plan":
         row.title = summarise(update.get("plan"))
         return
-    for member in ("title", "command"):
-        if member in update:
-            row.title = str(update[member] or "")
+    for name in ("title", "command"):
+        if name in update:
+            row.title = str(update[name] or "")
     if row.kind == "tool" and "kind" in update:
         row.method = str(update["kind"] or "")
     if "status" in update:
         row.outcome = str(update["status"] or "")
-    if status := members_of(update.get("exitStatus")):
+    if status := members_of(update, "exitStatus"):
         row.outcome = summarise(status)
 
 
 def _id_in(update: dict[str, Any], path: str) -> str:
     """Return the id of a thing, at the path of a field in the table of updates."""
-    value: object = update
-    for name in path.split("."):
-        value = members_of(value).get(to_camel(name))
-    return str(value)
+    return str(member(update, *map(to_camel, path.split("."))))
 
 
 def _text_of(block: object) -> str:

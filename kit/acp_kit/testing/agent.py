@@ -11,6 +11,7 @@ from typing import Any, TypeAlias, cast
 from acp_bindings import v1
 from acp_bindings.v1.connecting import AGENT_SIDE
 from acp_kit.agent import Session, Sessions, Settings, Turn
+from acp_kit.common.json_values import member
 from acp_kit.common.sequences import check_sequence
 from acp_kit.content import to_text
 from acp_kit.testing.replay import Replay
@@ -109,12 +110,12 @@ class ScriptedAgent:
         """Serve a client over a transport, until the connection ends. `exit` ends the process."""
         wire = Wire(transport, exit)
         methods = [method for method in AGENT_SIDE.requests.values() if self._is_answered(method)]
-        cls: Any = type("ScriptedAgent", (_Connection,), {method.name: _handler(method) for method in methods})
+        cls: Any = type("ScriptedAgent", (_Connection,), {method.name: _make_handler(method) for method in methods})
         await v1.serve(lambda client: cls(self, client, wire, self._options), wire, options=options)
 
-    async def begun(self, number: int) -> None:
-        """Wait until the script has received `number` prompts. A prompt that is cancelled early may never reach it."""
-        while len(self.prompts) < number:
+    async def wait_for_prompts(self, count: int) -> None:
+        """Wait until there are as many `prompts`. A prompt that is cancelled early may never come."""
+        while len(self.prompts) < count:
             await self._request_came.wait()
 
     def assert_done(self) -> None:
@@ -133,8 +134,8 @@ class ScriptedAgent:
         self._request_came.set()
         self._request_came = asyncio.Event()
 
-    async def answer_to(self, method: str, request: Model) -> Model | None:
-        """Return the scripted answer to a request; None for the usual one. The agent calls this."""
+    async def next_answer(self, method: str, request: Model) -> Model | None:
+        """Take the next scripted answer to a method, and return it; None for the usual one. The agent calls this."""
         answer: Any = self._answers.get(method)
         if isinstance(answer, list):
             answers = cast("list[object]", answer)
@@ -150,11 +151,12 @@ class ScriptedAgent:
         """Play the next steps. The agent calls this."""
         self._played += 1
         number, count = self._played, len(self._script)
+        name, text = "session/load", "session/load"
+        if isinstance(request, v1.PromptRequest):
+            name, text = "prompt", to_text(request.prompt)[:80]
         if number > count:
-            text = to_text(request.prompt)[:80] if isinstance(request, v1.PromptRequest) else "session/load"
             raise RequestError(-32603, f"The script has no steps for prompt {number} of {count}: {text!r}")
         steps = self._script[number - 1]
-        name = "prompt" if isinstance(request, v1.PromptRequest) else "session/load"
         for place, step in enumerate(steps, 1):
             title = getattr(step, "__qualname__", repr(step)[:60]).removesuffix(".<locals>.step")
             self.where = f"{name} {number} of {count} got to step {place} of {len(steps)}, {title}"
@@ -183,10 +185,7 @@ class ScriptedAgent:
             return False
         answer = self._answers.get("initialize")
         response = answer if isinstance(answer, v1.InitializeResponse) else self.initialize_response()
-        value: Any = response.model_dump()
-        for step in method.capability.split("."):
-            value = cast("dict[str, Any]", value).get(step) if isinstance(value, dict) else None
-        return value not in (None, False, [])
+        return member(response.model_dump(), *method.capability.split(".")) not in (None, False, [])
 
 
 def _check_answer(name: str, answer: object) -> None:
@@ -201,7 +200,7 @@ def _is_function(value: object) -> bool:
     return callable(value) and not isinstance(value, type)
 
 
-def _handler(method: Any) -> Any:
+def _make_handler(method: Any) -> Any:
     async def handle(self: _Connection, request: Any) -> Any:
         return await self.answer(method, request)
 
@@ -228,7 +227,7 @@ class _Connection(v1.Agent):
     async def answer(self, method: Any, request: Any) -> Any:
         """Record a request, and answer it as the script says, or as usual."""
         self.script.record(request)
-        answer = await self.script.answer_to(method.wire, request)
+        answer = await self.script.next_answer(method.wire, request)
         if answer is None:
             return await getattr(self, f"_{method.name}")(request)
         if isinstance(answer, (v1.NewSessionResponse, v1.LoadSessionResponse, v1.ResumeSessionResponse)):

@@ -37,7 +37,7 @@ class ScriptedClient:
     Attributes:
         permissions: the answers of the script.
         updates: all updates so far, of all sessions, in order.
-        asked: the permission requests so far.
+        permission_requests: all permission requests so far, of all sessions, in order.
         files: the text files, including those that the agent has written.
         terminals: runs commands.
         capabilities: the capabilities to advertise.
@@ -72,7 +72,7 @@ class ScriptedClient:
         self.files: dict[str, str] = dict(files or {})
         self.terminals = terminals
         self.updates: list[v1.SessionUpdate] = []
-        self.asked: list[v1.RequestPermissionRequest] = []
+        self.permission_requests: list[v1.RequestPermissionRequest] = []
         self.permissions: list[Permission] = [*check_sequence("permissions", permissions)]
 
     def __call__(self, agent: v1.RemoteAgent) -> v1.Client:
@@ -97,7 +97,7 @@ class ScriptedClient:
     @property
     def where(self) -> str:
         """How far the script got, in words."""
-        return f"the client was asked {len(self.asked)} of {len(self.permissions)} times"
+        return f"the client was asked {len(self.permission_requests)} of {len(self.permissions)} times"
 
     def assert_done(self) -> None:
         """Check that the agent has asked as often as the script has answers.
@@ -105,7 +105,7 @@ class ScriptedClient:
         Raises:
             AssertionError: if it hasn't.
         """
-        if len(self.asked) != len(self.permissions):
+        if len(self.permission_requests) != len(self.permissions):
             raise AssertionError(f"The script isn't done: {self.where}.")
 
 
@@ -124,8 +124,8 @@ class _Client(UpdateHandlers, v1.Client):
     async def session_request_permission(self, request: v1.RequestPermissionRequest) -> v1.RequestPermissionResponse:
         script = self.script
         title = request.tool_call.title or request.tool_call.tool_call_id
-        script.asked.append(request)
-        if (number := len(script.asked)) > len(script.permissions):
+        script.permission_requests.append(request)
+        if (number := len(script.permission_requests)) > len(script.permissions):
             raise RequestError(-32603, f"The script has {number - 1} answers, and this is question {number}: {title}")
         answer = script.permissions[number - 1]
         choice = await answer(request) if callable(answer) else answer
@@ -138,7 +138,7 @@ class _Client(UpdateHandlers, v1.Client):
         offered = ", ".join(f"{option.option_id} ({option.kind})" for option in request.options)
         raise RequestError(-32603, f"The script answers question {number} with {choice}, but {title} offers {offered}")
 
-    def name(self, request: v1.ReadTextFileRequest | v1.WriteTextFileRequest) -> str:
+    def file_name(self, request: v1.ReadTextFileRequest | v1.WriteTextFileRequest) -> str:
         """Return the name of a file in the script."""
         path, session = PurePath(request.path), find_session(self.agent, request.session_id)
         if session is None or not path.is_relative_to(session.opening["cwd"]):
@@ -149,7 +149,7 @@ class _Client(UpdateHandlers, v1.Client):
 # A client has only the handlers of its capabilities. The runtime answers other requests.
 class _Reading(_Client):
     async def fs_read_text_file(self, request: v1.ReadTextFileRequest) -> v1.ReadTextFileResponse:
-        text = self.script.files.get(self.name(request))
+        text = self.script.files.get(self.file_name(request))
         if text is None:
             raise ResourceNotFound(f"There is no file {request.path}")
         begin = (request.line or 1) - 1
@@ -159,5 +159,5 @@ class _Reading(_Client):
 
 class _Writing(_Client):
     async def fs_write_text_file(self, request: v1.WriteTextFileRequest) -> v1.WriteTextFileResponse:
-        self.script.files[self.name(request)] = request.content
+        self.script.files[self.file_name(request)] = request.content
         return v1.WriteTextFileResponse()

@@ -68,12 +68,12 @@ async def connect(
     Raises:
         TimeoutError: if the block has not ended at the deadline. The message says which step waits.
     """
-    async with reported(deadline, agent, client) as options, AsyncExitStack() as stack:
+    async with explaining_failures(deadline, agent, client) as options, AsyncExitStack() as stack:
         if not callable(agent) and not isinstance(agent, (ScriptedAgent, Replay)):
             spawned = v1.spawn_agent(client, *check_sequence("agent", agent), options=options)
             remote = await stack.enter_async_context(spawned)
         else:
-            client_end, agent_end = await connected_transports()
+            client_end, agent_end = await open_transport_pair()
             serving = asyncio.create_task(serve(agent, agent_end, Options(), lambda _: agent_end.close()))
             stack.push_async_callback(asyncio.gather, serving)
             remote = await stack.enter_async_context(v1.connect(client, client_end, options=options))
@@ -82,8 +82,8 @@ async def connect(
         yield await stack.enter_async_context(open_session(remote, cwd=cwd))
 
 
-async def connected_transports() -> list[StreamTransport]:
-    """Return the two ends of a connection."""
+async def open_transport_pair() -> list[StreamTransport]:
+    """Open the two ends of a connection in this process."""
     return [StreamTransport(*await asyncio.open_connection(sock=end)) for end in socket.socketpair()]
 
 
@@ -96,7 +96,7 @@ async def serve(agent: AnyAgent, transport: Transport, options: Options, exit: E
 
 
 @asynccontextmanager
-async def reported(
+async def explaining_failures(
     deadline: float, *sides: object, sent: Direction = "c2a", received: Direction = "a2c"
 ) -> AsyncGenerator[Options]:
     """Limit the time of a block. Add notes to an exception that leaves it.

@@ -19,7 +19,7 @@ from typing import Any
 from acp_bindings import v1
 from acp_kit.common.sequences import check_sequence
 from acp_kit.testing import relay
-from acp_kit.testing.connecting import AnyAgent, reported, serve
+from acp_kit.testing.connecting import AnyAgent, explaining_failures, serve
 from acp_kit.testing.subprocesses import start_process
 from acp_runtime import Options
 from acp_runtime.transports import StreamTransport
@@ -57,12 +57,10 @@ async def run_client(
         TimeoutError: if the block has not ended at the deadline. The message says which step waits.
         OSError: if the client can't be started.
     """
-    reporting = reported(deadline, agent, sent="a2c", received="c2a")
-    async with (
-        reporting as own,
-        start_client(partial(serve_relay, agent, own, profile=profile), command, **options) as client,
-    ):
-        yield client
+    async with explaining_failures(deadline, agent, sent="a2c", received="c2a") as agent_options:
+        serve_agent = partial(serve_relay, agent, agent_options, profile=profile)
+        async with start_client(serve_agent, command, **options) as client:
+            yield client
 
 
 @asynccontextmanager
@@ -91,7 +89,7 @@ async def start_client(
     opening = asyncio.start_server(accept, "127.0.0.1", 0, limit=MAX_LINE_BYTES)
     with TemporaryDirectory(prefix="acp-bindings-") as folder, closing(await opening) as server:
         port: int = server.sockets[0].getsockname()[1]
-        program = _program(Path(folder), token, [sys.executable, relay.__file__, str(port)])
+        program = _write_program(Path(folder), token, [sys.executable, relay.__file__, str(port)])
         words = [word.replace("{agent}", program) for word in check_sequence("command", command)]
         defaults: dict[str, Any] = {"stdin": DEVNULL, "stdout": PIPE}
         try:
@@ -118,8 +116,8 @@ async def serve_relay(
     await serve(agent, StreamTransport(reader, writer), options, exit, profile)
 
 
-def _program(folder: Path, token: str, command: list[str]) -> str:
-    """Return the path of a program that runs a command. The path is also a command line for a shell."""
+def _write_program(folder: Path, token: str, command: list[str]) -> str:
+    """Write a program that runs a command. Return its path, which is also a command line for a shell."""
     # Other users can see the arguments of a process, but neither its environment nor files in this folder.
     if sys.platform == "win32":
         program = folder / "agent.cmd"

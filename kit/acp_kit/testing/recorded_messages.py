@@ -6,9 +6,11 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
-from acp_kit.recording.file_format import Direction, Recorded
+from acp_kit.common.json_values import items_of, member, members_of, messages_in
+from acp_kit.recording.file_format import OPPOSITE, Direction, Recorded
+from acp_runtime.escaping import printable
 
 # Members that may differ between clients, and ids that agents make.
 _SPECIFIC = re.compile("_meta|additionalDirectories|cwd|mcpServers|messageId|toolCallId")
@@ -36,8 +38,10 @@ class Entry:
 
     @property
     def label(self) -> str:
-        """The method; for a response, that of its request."""
-        return self.message["method"] if self.request is None else f"the answer to {self.request.label}"
+        """What it is, with control characters escaped: a method, or the answer to one."""
+        if self.request is not None:
+            return f"the answer to {self.request.label}"
+        return printable(str(self.message["method"]))
 
     @property
     def title(self) -> str:
@@ -47,8 +51,8 @@ class Entry:
     @property
     def session(self) -> str | None:
         """The session that it or its request names."""
-        session: str | None = member((self.request or self).message, "params", "sessionId")
-        return session
+        session: object = member((self.request or self).message, "params", "sessionId")
+        return session if isinstance(session, str) else None
 
 
 def entries_to_play(recording: Iterable[Recorded]) -> list[Entry]:
@@ -56,12 +60,11 @@ def entries_to_play(recording: Iterable[Recorded]) -> list[Entry]:
     entries: list[Entry] = []
     pending: dict[tuple[str, str], Entry] = {}
     for recorded in recording:
-        caller = "c2a" if recorded.direction == "a2c" else "a2c"
         for message in messages_in(recorded.message):
             request = None
             id = repr(message.get("id"))
             if "method" not in message:
-                request = pending.pop((caller, id), None)
+                request = pending.pop((OPPOSITE[recorded.direction], id), None)
             if request is None and str(message.get("method", "$/")).startswith("$/"):  # it has the id of a request
                 continue
             entry = Entry(len(entries), recorded.number, recorded.direction, {**message}, request)
@@ -74,52 +77,41 @@ def entries_to_play(recording: Iterable[Recorded]) -> list[Entry]:
     return entries
 
 
-def messages_in(line: Any) -> list[dict[str, Any]]:
-    """Return the messages in the JSON of a line: itself, or those of an array."""
-    items = cast("list[object]", line) if isinstance(line, list) else [line]
-    return [cast("dict[str, Any]", item) for item in items if isinstance(item, dict)]
-
-
-def member(value: Any, *keys: str) -> Any:
-    """Return a member of nested objects; None if it is missing, or a value on the way isn't an object."""
-    for key in keys:
-        value = cast("dict[str, Any]", value).get(key) if isinstance(value, dict) else None
-    return value
-
-
 def values_of(message: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values of a message by their paths, without those that may differ between clients.
+    """Return the values that all clients should send in a message, by their paths.
 
-    For a response, these are whether it is an error, and the decision in it.
+    For a response: whether it is an error, and the decision in it.
     """
     if "method" not in message:
-        decision = {path: value for path, value in _flatten(message, "").items() if _DECISION.fullmatch(path)}
+        decision = {path: value for path, value in _flatten(message).items() if _DECISION.fullmatch(path)}
         return {"is an error": "error" in message, **decision}
     params = message.get("params")
     if message["method"] == "initialize":
         params = {"protocolVersion": member(params, "protocolVersion")}
-    return {"method": message["method"], **_flatten(params, "")}
+    return {"method": message["method"], **_flatten(params)}
 
 
-def _flatten(value: object, path: str) -> dict[str, Any]:
+def _flatten(value: object) -> dict[str, Any]:
     """Return the values in JSON by their paths, without null and without empty objects and lists."""
-    if isinstance(value, dict):
-        fields = cast("dict[str, object]", value)
-        parts = [(f"{path}.{key}".lstrip("."), field) for key, field in fields.items() if not _SPECIFIC.fullmatch(key)]
-    elif isinstance(value, list):
-        parts = [(f"{path}[{index}]", item) for index, item in enumerate(cast("list[object]", value))]
-    else:
-        return {} if value is None else {path: value}
-    return {name: leaf for path, part in parts for name, leaf in _flatten(part, path).items()}
+    values: dict[str, Any] = {}
+    unvisited: list[tuple[str, object]] = [("", value)]
+    while unvisited:
+        path, node = unvisited.pop()
+        fields = [(key, field) for key, field in members_of(node).items() if not _SPECIFIC.fullmatch(key)]
+        unvisited += [(f"{path}.{key}".lstrip("."), field) for key, field in reversed(fields)]
+        unvisited += [(f"{path}[{index}]", item) for index, item in reversed([*enumerate(items_of(node))])]
+        if node is not None and not isinstance(node, (dict, list)):
+            values[path] = node
+    return values
 
 
 def name_of_client(message: Mapping[str, Any]) -> str:
     """Return the name of a client in a message: a working directory or the id of a terminal, escaped as in JSON."""
     name = member(message, "params", "cwd") or member(message, "result", "terminalId")
-    return escaped(name) if isinstance(name, str) else ""
+    return escape(name) if isinstance(name, str) else ""
 
 
-def escaped(name: str) -> str:
+def escape(name: str) -> str:
     """Return a name as it is in JSON, without a slash at its end."""
     return json.dumps(name.rstrip("/"), ensure_ascii=False)[1:-1]
 

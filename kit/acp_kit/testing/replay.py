@@ -7,20 +7,15 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, ClassVar
 
+from acp_kit.common.json_values import member, messages_in
 from acp_kit.recording.file_format import Direction, NotARecordingError, read_recording
-from acp_kit.testing.recorded_messages import (
-    Entry,
-    entries_to_play,
-    member,
-    messages_in,
-    name_of_client,
-    rename,
-    values_of,
-)
+from acp_kit.testing.recorded_messages import Entry, entries_to_play, name_of_client, rename, values_of
 from acp_kit.testing.steps import Exit
 from acp_runtime import Options
+from acp_runtime.escaping import printable
 from acp_runtime.transports import Transport
 
+_MAX_PROBLEM = 1000
 _MAX_DIFFERENCES = 3
 _MAX_MISSING = 5
 
@@ -46,12 +41,12 @@ class RecordedSide:
         self._entries = entries_to_play(read_recording(file))
         if not any(entry.direction == "c2a" for entry in self._entries):
             raise NotARecordingError(f"{file} has no message of a client, so there is nothing to play.")
-        self._theirs = [entry for entry in self._entries if entry.direction != self._side]
+        self._peer_entries = [entry for entry in self._entries if entry.direction != self._side]
         self._next = 0
         self._matched: set[int] = set()  # the messages that the peer has sent, or need not send
         self._unanswered: dict[int, Any] = {}  # the peer's ids of its requests without a response, by index
-        self._names: dict[str, str] = {}  # the client's names, by the names in the recording
-        self._sessions: dict[str, Any] = {}  # the agent's ids of sessions, by those in the recording
+        self._names: dict[str, str] = {}  # the client's names, by the recorded names
+        self._sessions: dict[str, Any] = {}  # the agent's ids of sessions, by the recorded ids
         self._peer_has_left = False
         self._on_frame = Options().on_frame
 
@@ -88,7 +83,7 @@ class RecordedSide:
             AssertionError: if not. The message has the differences, and what the peer has not sent.
         """
         if self.problems or self._next < len(self._entries):
-            missing = [entry.title for entry in self._theirs if entry.index not in self._matched]
+            missing = [entry.title for entry in self._peer_entries if entry.index not in self._matched]
             listed = ", ".join(missing[:_MAX_MISSING] + (["..."] if missing[_MAX_MISSING:] else []))
             sentence = f" The {self._peer} has not sent: {listed}." if missing else ""
             raise AssertionError(f"The replay isn't done: {self.where}.{sentence}")
@@ -115,7 +110,7 @@ class RecordedSide:
         return False
 
     async def _play(self, entry: Entry, transport: Transport) -> None:
-        message = self._converted(entry)
+        message = self._convert(entry)
         if entry.request is not None:
             if entry.request.index not in self._unanswered:
                 return  # the peer has not sent the request
@@ -127,9 +122,9 @@ class RecordedSide:
             self._on_frame("in", line, 0.0)
         try:
             messages = messages_in(json.loads(line))
-        except ValueError:
+        except (ValueError, RecursionError):
             messages = []
-            self.problems.append(f"The {self._peer} has sent a line that isn't JSON: {line[:60]!r}")
+            self._add_problem(f"The {self._peer} has sent a line that isn't JSON: {line[:60]!r}")
         for message in messages:
             await self._receive(message, transport)
             await self._advance(transport)
@@ -142,7 +137,8 @@ class RecordedSide:
             return
         if not candidates:  # a response after the end, a notification to ignore, or a request
             if method is not None and "id" in message:
-                self.problems.append(f"The {self._peer} has sent {method}, but the recorded one no request")
+                sent = f"The {self._peer} has sent {method}"
+                self._add_problem(f"{sent}, but the recording has no request of the {self._peer}")
                 await self._refuse(message, transport)
             return
         values = values_of(message)
@@ -162,11 +158,15 @@ class RecordedSide:
         reasons = "; ".join(differing) or "it was played already"
         error = member(message, "error", "message")
         explanation = "" if error is None else f" ({error!r:.80})"
-        self.problems.append(f"The nearest in the recording is {nearest.title}: {reasons}{explanation}")
+        self._add_problem(f"The nearest in the recording is {nearest.title}: {reasons}{explanation}")
         if method is None:
             self._deviate(nearest, message)
         elif "id" in message:
             await self._refuse(message, transport)
+
+    def _add_problem(self, problem: str) -> None:
+        """Add a problem, with control characters escaped."""
+        self.problems.append(printable(problem, _MAX_PROBLEM))
 
     async def _refuse(self, request: dict[str, Any], transport: Transport) -> None:
         await self._send(transport, id=request["id"], error={"code": -32603, "message": self.problems[-1]})
@@ -174,8 +174,8 @@ class RecordedSide:
     def _candidates(self, message: dict[str, Any]) -> list[Entry]:
         """Return the entries that a message of the peer may be."""
         if "method" in message:
-            return [entry for entry in self._theirs if entry.request is None]
-        return [entry for entry in self._theirs if entry.request and entry.request.index == message.get("id")]
+            return [entry for entry in self._peer_entries if entry.request is None]
+        return [entry for entry in self._peer_entries if entry.request and entry.request.index == message.get("id")]
 
     def _match(self, entry: Entry, message: dict[str, Any]) -> None:
         """Note that the peer has sent an entry, as this message."""
@@ -189,13 +189,13 @@ class RecordedSide:
 
     def _differences(self, entry: Entry, values: dict[str, Any]) -> list[str]:
         """Return the differences between a message of the peer and one of the recording, as sentences."""
-        recorded = values_of(self._converted(entry))
+        recorded = values_of(self._convert(entry))
         paths = [path for path in {**recorded, **values} if recorded.get(path) != values.get(path)]
         if "is an error" in paths:
             paths = ["is an error"]
         return [f"{path} is {values.get(path)!r:.60}, recorded is {recorded.get(path)!r:.60}" for path in paths]
 
-    def _converted(self, entry: Entry) -> dict[str, Any]:
+    def _convert(self, entry: Entry) -> dict[str, Any]:
         """Return a copy of a recorded message, with the names and ids of this connection."""
         message: dict[str, Any] = rename(entry.message, self._names)
         session = member(message, "params", "sessionId")

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from acp_kit.testing.recorded_messages import Entry, escaped, member, name_of_client
+from acp_kit.common.json_values import member
+from acp_kit.testing.recorded_messages import Entry, escape, name_of_client
 from acp_kit.testing.replay import RecordedSide
 from acp_kit.testing.steps import Exit
 from acp_runtime import Options
@@ -39,13 +40,15 @@ class ReplayedClient(RecordedSide):
         """
         super().__init__(file)
         self._opened_at = 0
-        self._awaited = self._awaited_notifications()
-        ignored = {entry.index for entry in self._theirs if _is_notification(entry) and entry not in self._awaited}
+        self._awaited = self._find_awaited()
+        ignored = {
+            entry.index for entry in self._peer_entries if _is_notification(entry) and entry not in self._awaited
+        }
         self._matched |= ignored
-        self._theirs = [entry for entry in self._theirs if entry.index not in ignored]
+        self._peer_entries = [entry for entry in self._peer_entries if entry.index not in ignored]
         recorded = [name_of_client(entry.message) for entry in self._entries if entry.direction == "c2a"]
         if cwd is not None and any(recorded):
-            self._names[next(filter(None, recorded))] = escaped(str(cwd))
+            self._names[next(filter(None, recorded))] = escape(str(cwd))
 
     @property
     def continues(self) -> bool:
@@ -84,7 +87,7 @@ class ReplayedClient(RecordedSide):
     def _match(self, entry: Entry, message: dict[str, Any]) -> None:
         super()._match(entry, message)
         session = member(entry.message, "result", "sessionId")
-        if session is not None:
+        if isinstance(session, str):
             self._sessions[session] = member(message, "result", "sessionId")
         if entry.request is not None or _is_notification(entry):
             self._skip_before(entry)
@@ -96,21 +99,21 @@ class ReplayedClient(RecordedSide):
             return
         self._match(entry, message)
         if "error" in message:  # the turn has no end that could be awaited
-            self._matched |= {found.index for found in self._awaited if found.session == entry.session}
+            self._matched |= {awaited.index for awaited in self._awaited if awaited.session == entry.session}
 
     def _differences(self, entry: Entry, values: dict[str, Any]) -> list[str]:
         return [] if _is_notification(entry) else super()._differences(entry, values)
 
     def _skip_before(self, entry: Entry) -> None:
         """Don't wait for what the agent should have sent before an answer or the end of a turn."""
-        for earlier in self._theirs:
+        for earlier in self._peer_entries:
             is_missing = earlier.index < entry.index and earlier.index not in self._matched and earlier.request is None
             if is_missing and earlier.session == entry.session:
                 self._matched.add(earlier.index)
                 if not _is_notification(earlier):
-                    self.problems.append(f"The agent has not sent {earlier.title}")
+                    self._add_problem(f"The agent has not sent {earlier.title}")
 
-    def _awaited_notifications(self) -> list[Entry]:
+    def _find_awaited(self) -> list[Entry]:
         """Return the notifications of the agent to wait for.
 
         A cancellation waits for the last one before it, so that the turn is under way. In version 2, the next message

@@ -12,7 +12,7 @@ from types import ModuleType
 from acp_bindings import v1
 from acp_kit.common.sequences import check_sequence
 from acp_kit.testing.agent import ScriptedAgent
-from acp_kit.testing.connecting import AnyAgent, connected_transports, reported, serve
+from acp_kit.testing.connecting import AnyAgent, explaining_failures, open_transport_pair, serve
 from acp_kit.testing.replay import Replay
 from acp_kit.testing.replayed_client import ReplayedClient
 from acp_kit.testing.subprocesses import GRACE, start_process
@@ -47,7 +47,7 @@ async def replay_client(
         TimeoutError: if the agent is not done at the deadline. The message says what the recording waits for.
     """
     client = ReplayedClient(file, cwd=cwd)
-    async with reported(deadline, client, agent) as options:
+    async with explaining_failures(deadline, client, agent) as options:
         while True:
             async with _agent_transport(agent, profile) as transport:
                 await client.serve(transport, options, lambda _: transport.close())
@@ -60,7 +60,7 @@ async def replay_client(
 async def _agent_transport(agent: AnyAgent | Sequence[str], profile: ModuleType) -> AsyncGenerator[Transport]:
     """Start an agent, and yield the client's end of the connection. At the end of the block, wait for the agent's."""
     if callable(agent) or isinstance(agent, (ScriptedAgent, Replay)):
-        client_end, agent_end = await connected_transports()
+        client_end, agent_end = await open_transport_pair()
         serving = asyncio.create_task(serve(agent, agent_end, Options(), lambda _: agent_end.close(), profile))
         try:
             yield client_end

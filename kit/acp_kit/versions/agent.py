@@ -10,10 +10,11 @@ from contextlib import asynccontextmanager, suppress
 from uuid import uuid4
 
 from acp_bindings import v1, v2_draft as v2
+from acp_kit.common.json_values import items_of
 from acp_kit.versions.agent_connection import AgentConnection, Open, PassesExtensions, leave_out, passing_errors_on
 from acp_kit.versions.capabilities import agent_capabilities_to_v2, client_capabilities_to_v1, login_methods_to_v2
 from acp_kit.versions.client import ClientV1
-from acp_kit.versions.json_objects import Json, objects_in, params_of, same_json, without
+from acp_kit.versions.json_objects import Json, params_of, same_json, without
 from acp_kit.versions.session import Session, Turn
 from acp_kit.versions.tool_calls import is_absolute
 from acp_runtime import InternalError, InvalidParams, Model, RequestCancelled, RequestError, ResourceNotFound
@@ -341,7 +342,7 @@ def _mcp_server_to_v1(server: Json) -> Json:
 
 def _leave_out_relative(result: Json) -> Json:
     """Leave out listed sessions whose folder isn't absolute: some agents list such, and version 2 allows none."""
-    sessions = objects_in(result, "sessions")
+    sessions = items_of(result, "sessions")
     kept = [session for session in sessions if is_absolute(session["cwd"])]
     if len(kept) < len(sessions):
         _logger.warning("Left out %s listed sessions whose folder isn't an absolute path", len(sessions) - len(kept))

@@ -5,14 +5,15 @@ Capabilities that the other version doesn't have are left out, because their met
 
 from __future__ import annotations
 
-from acp_kit.versions.json_objects import Json, object_in, objects_in, only, renamed, without
+from acp_kit.common.json_values import items_of, member, members_of
+from acp_kit.versions.json_objects import Json, only, renamed, without
 
 
 def agent_capabilities_to_v2(old: Json) -> Json:
     """Return the capabilities of an agent in version 2, where every agent lists, resumes and closes sessions."""
-    session = only(object_in(old, "sessionCapabilities"), "delete", "additionalDirectories", "_meta")
-    session["prompt"] = _markers(object_in(old, "promptCapabilities"))
-    session["mcp"] = {"stdio": {}} | _markers(without(object_in(old, "mcpCapabilities"), "sse"))
+    session = only(members_of(old, "sessionCapabilities"), "delete", "additionalDirectories", "_meta")
+    session["prompt"] = _markers(members_of(old, "promptCapabilities"))
+    session["mcp"] = {"stdio": {}} | _markers(without(members_of(old, "mcpCapabilities"), "sse"))
     return only(old, "_meta") | {"session": session}
 
 
@@ -29,7 +30,7 @@ def client_capabilities_to_v1(new: Json) -> Json:
     return only(new, "elicitation", "_meta") | {
         "fs": {"readTextFile": False, "writeTextFile": False},
         "terminal": False,
-        "auth": {"terminal": object_in(new, "auth").get("terminal") is not None},
+        "auth": {"terminal": member(new, "auth", "terminal") is not None},
         "session": {"compaction": {}, "configOptions": {"boolean": {}}, "notices": {}},
     }
 
@@ -39,7 +40,7 @@ def login_methods_to_v2(old: Json, *, in_terminal: bool) -> list[Json]:
 
     Those for the terminal are left out if the client can't run them: some agents offer them anyway.
     """
-    methods = objects_in(old, "authMethods")
+    methods = items_of(old, "authMethods")
     return [_login_method_to_v2(method) for method in methods if in_terminal or method.get("type") != "terminal"]
 
 
@@ -47,5 +48,5 @@ def _login_method_to_v2(old: Json) -> Json:
     """Return a login method. Its environment variables are a list in version 2."""
     method: Json = {"type": "agent"} | renamed(old, id="methodId")
     if "env" in method:
-        method["env"] = [{"name": name, "value": value} for name, value in object_in(method, "env").items()]
+        method["env"] = [{"name": name, "value": value} for name, value in members_of(method, "env").items()]
     return method

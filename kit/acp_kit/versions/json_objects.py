@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias, TypeVar, cast
+from typing import Any, TypeAlias, TypeVar
 
 from pydantic import ValidationError
 
@@ -11,18 +11,6 @@ from acp_runtime import InvalidParams, Model
 Json: TypeAlias = dict[str, Any]
 
 ModelT = TypeVar("ModelT", bound=Model)
-
-
-def object_in(value: Json, name: str) -> Json:
-    """Return the object in a field; an empty one if there is none."""
-    item = value.get(name)
-    return cast("Json", item) if isinstance(item, dict) else {}
-
-
-def objects_in(value: Json, name: str) -> list[Json]:
-    """Return the list of objects in a field; an empty one if there is none."""
-    items = value.get(name)
-    return cast("list[Json]", items) if isinstance(items, list) else []
 
 
 def without(value: Json, *names: str) -> Json:

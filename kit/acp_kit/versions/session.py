@@ -12,8 +12,9 @@ from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager, suppress
 
 from acp_bindings import v2_draft as v2
+from acp_kit.common.json_values import members_of
 from acp_kit.updates.table import TABLE
-from acp_kit.versions.json_objects import Json, object_in
+from acp_kit.versions.json_objects import Json
 from acp_kit.versions.updates import Updates
 from acp_runtime import ConnectionClosed, RequestCancelled, RequestError
 from acp_runtime.updates import Changes, Says, Sets
@@ -29,7 +30,7 @@ class Turn:
     Attributes:
         may_begin: whether the turns before it have ended, or it was cancelled.
         has_begun: whether the agent has begun it, as far as is known: it has sent something.
-        is_sent: whether the agent has got the prompt.
+        is_sent: whether the prompt was sent to the agent.
         is_settled: whether the client knows that the prompt was accepted, or refused.
         is_accepted: whether it was accepted.
         is_cancelled: whether the client has cancelled it.
@@ -54,7 +55,7 @@ class Turn:
         self.questions = 0
 
     def cancel(self) -> None:
-        """Note that the client has cancelled it. It is refused unless the agent has got the prompt."""
+        """Note that the client has cancelled it. It is refused unless it was sent to the agent."""
         self.is_cancelled = True
         if not self.is_sent:
             self.error = RequestCancelled()
@@ -62,10 +63,10 @@ class Turn:
         self.has_begun.set()
 
     def is_echo(self, update: Json) -> bool:
-        """Return whether an update repeats the prompt, which the client has got already."""
+        """Return whether an update repeats the prompt, which the client has already."""
         if self.has_output or update["sessionUpdate"] != "user_message_chunk":
             return False
-        content = object_in(update, "content")
+        content = members_of(update, "content")
         text = str(content.get("text", ""))
         return content in self.prompt or any(text in str(block.get("text", "")) for block in self.prompt if text)
 
@@ -141,7 +142,7 @@ class Session:
             self._is_loading = self._is_muted = False
             self._begin_turn()
 
-    # What the client is told.
+    # Messages to the client.
 
     async def receive(self, params: Json) -> None:
         """Pass on an update of the agent, after the prompt that it belongs to."""

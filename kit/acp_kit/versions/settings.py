@@ -6,7 +6,8 @@ import logging
 import re
 from typing import Any
 
-from acp_kit.versions.json_objects import Json, object_in, objects_in, renamed
+from acp_kit.common.json_values import items_of, members_of
+from acp_kit.versions.json_objects import Json, renamed
 from acp_runtime import InvalidParams
 
 _logger = logging.getLogger(__name__)
@@ -49,8 +50,8 @@ class Settings:
         option = next((option for option in self.options() if option["configId"] == id), None)
         if option is None:
             raise InvalidParams(f"There is no option {id!r:.200}")
-        items = objects_in(option, "options")
-        values = [value["value"] for item in items for value in objects_in(item, "options") or [item]]
+        items = items_of(option, "options")
+        values = [value["value"] for item in items for value in items_of(item, "options") or [item]]
         if values and value not in values:
             raise InvalidParams(f"The option {id!r:.200} has no value {value!r:.200}")
 
@@ -69,7 +70,7 @@ class Settings:
 def _option_to_v2(old: Json) -> Json:
     option = renamed(old, id="configId")
     if "options" in option:
-        option["options"] = [renamed(item, group="groupId") for item in objects_in(option, "options")]
+        option["options"] = [renamed(item, group="groupId") for item in items_of(option, "options")]
     return option
 
 
@@ -99,5 +100,5 @@ def commands_to_v2(old: list[Json]) -> list[Json]:
 def _command_to_v2(old: Json) -> Json:
     command: Json = {"type": "command"} | old
     if old.get("input"):
-        command["input"] = {"type": "text"} | object_in(old, "input")
+        command["input"] = {"type": "text"} | members_of(old, "input")
     return command

@@ -33,7 +33,7 @@ class ToolCalls:
         self._running.clear()
 
     def begin_replay(self) -> None:
-        """Forget the calls, because all of them are told again."""
+        """Forget the calls, because the agent sends all of them again."""
         self._unique.clear()
         self._ids.clear()
         self._titles.clear()

@@ -50,7 +50,7 @@ class Updates:
         self.calls.begin_turn()
 
     def begin_replay(self) -> None:
-        """Begin a replay of the conversation: the ids of its messages and tool calls are those of before."""
+        """Begin a replay of the conversation, in which messages and tool calls have the same ids as before."""
         self.begin_turn()
         self._message_ids.clear()
         self._compactions.clear()
@@ -103,7 +103,7 @@ class Updates:
     def _mode(self, update: Json) -> Json | None:
         options = self.settings.set_mode(update["currentModeId"])
         if self.settings.mode_option is None:
-            return None  # an option of the agent has the same
+            return None  # the agent's own option says this
         return without(update, "currentModeId") | {"sessionUpdate": "config_option_update", "configOptions": options}
 
     def _options(self, update: Json) -> Json:

@@ -23,7 +23,7 @@ AGENT = [sys.executable, "-I", "-S", str(ROOT / "tests" / "support" / "kit" / "c
 
 
 async def check(defect: str, ids: list[str], deadline: float) -> list[Result]:
-    command = AgentCommand([*AGENT, defect], deadline=deadline, quiet=0.5)
+    command = AgentCommand([*AGENT, defect], deadline=deadline, quiet_time=0.5)
     return await asyncio.gather(*(run_agent(AGENT_SCENARIOS[id], command) for id in ids))
 
 
@@ -37,7 +37,7 @@ async def test_a_good_agent_passes_each_scenario() -> None:
 
 @pytest.mark.test_all
 async def test_a_good_agent_of_version_2_passes_each_scenario_of_version_2() -> None:
-    command = AgentCommand([sys.executable, "-m", "acp_kit", "bridge", "--", *AGENT, ""], quiet=0.5, version=2)
+    command = AgentCommand([sys.executable, "-m", "acp_kit", "bridge", "--", *AGENT, ""], quiet_time=0.5, version=2)
     scenarios = [scenario for scenario in AGENT_SCENARIOS.values() if 2 in scenario.versions]
     results = [await run_agent(scenario, command) for scenario in scenarios]
     assert reasons(results, "failed", "skipped") == {}

@@ -23,7 +23,7 @@ CLIENT = ROOT / "tests" / "support" / "kit" / "checked_client.py"
 
 async def check(defect: str, ids: list[str], deadline: float) -> list[Result]:
     arguments = [sys.executable, "-I", "-S", str(CLIENT), defect, "{agent}", "{prompt}"]
-    command = ClientCommand(arguments, load_arguments=[*arguments, "load"], deadline=deadline, quiet=0.5)
+    command = ClientCommand(arguments, load_arguments=[*arguments, "load"], deadline=deadline, quiet_time=0.5)
     return await asyncio.gather(*(run_client(SCENARIOS[id], command) for id in ids))
 
 
@@ -34,7 +34,7 @@ async def test_a_good_client_passes_each_scenario() -> None:
 
 async def test_a_good_client_of_version_2_passes_each_scenario_of_version_2() -> None:
     arguments = [sys.executable, "-I", "-S", str(CLIENT), "", "{agent}", "{prompt}", "version 2"]
-    command = ClientCommand(arguments, deadline=60, quiet=0.5, version=2)
+    command = ClientCommand(arguments, deadline=60, quiet_time=0.5, version=2)
     scenarios = [scenario for scenario in SCENARIOS.values() if 2 in scenario.versions]
     results = await asyncio.gather(*(run_client(scenario, command) for scenario in scenarios))
     assert {result.scenario.id: result.reason for result in results if result.status != "passed"} == {}
@@ -57,7 +57,7 @@ async def test_a_defect_is_found_by_its_own_scenario_and_by_no_other_must(defect
 
 async def test_a_client_that_stays_open_is_ended_after_each_scenario() -> None:
     arguments = [sys.executable, "-I", "-S", str(CLIENT), "", "{agent}", "{prompt}", "stays"]
-    command = ClientCommand(arguments, deadline=60, quiet=0.5, by_hand=True)
+    command = ClientCommand(arguments, deadline=60, quiet_time=0.5, by_hand=True)
     by_id = {id: await run_client(SCENARIOS[id], command) for id in ("messages", "late-update", "agent-dies")}
     assert [result.status for result in by_id.values()] == ["passed", "passed", "skipped"]
     assert {result.exit_code for result in by_id.values()} == {None}

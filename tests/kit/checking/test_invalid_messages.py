@@ -52,7 +52,9 @@ async def check(scenario: str, *, deadline: float = 60, **answers: list[str]) ->
     """Check an agent that answers so. The method of a name has `/` for `_`, the first time."""
     usual = {"initialize": [result(INITIALIZED)], "session_new": [result(OPENED)], "session_prompt": [ENDED]}
     lines = {name.replace("_", "/", 1): value for name, value in {**usual, **answers}.items()}
-    command = AgentCommand([sys.executable, "-I", "-S", "-c", AGENT, json.dumps(lines)], deadline=deadline, quiet=0.1)
+    command = AgentCommand(
+        [sys.executable, "-I", "-S", "-c", AGENT, json.dumps(lines)], deadline=deadline, quiet_time=0.1
+    )
     return await run_agent(AGENT_SCENARIOS[scenario], command)
 
 
@@ -66,6 +68,7 @@ async def check(scenario: str, *, deadline: float = 60, **answers: list[str]) ->
         ({"initialize": ["[" * 100_000, result(INITIALIZED)]}, "a line is not valid: 100000 bytes that are not JSON"),
         ({"session_prompt": [ENDED, ENDED]}, "has the id 2, but no request with this id is pending"),
         ({"session_new": [ENDED.replace('"ID"', "7"), result(OPENED)]}, "has the id 7, but no request"),
+        ({"session_prompt": [call("_a", params={"sessionId": ["b"]}), ENDED]}, "for other sessions than 's': [['b']]"),
     ],
 )
 async def test_an_invalid_line_is_the_reason_even_if_the_scenario_fails(answers: Any, reason: str) -> None:

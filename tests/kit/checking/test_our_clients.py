@@ -61,7 +61,7 @@ with spawn_agent(sys.argv[1], ask=ask) as agent, agent.open_session() as session
 async def faults(command: ClientCommand, ids: Iterable[str]) -> tuple[dict[str, str], set[str]]:
     """Return why scenarios fail, and which can't be tried."""
     # A client that asks nobody answers a permission request at once, but that may take seconds on a busy machine.
-    patient = replace(command, quiet=60) if command.answer is None else command
+    patient = replace(command, quiet_time=60) if command.answer is None else command
     results = await asyncio.gather(*(run_client(SCENARIOS[id], patient if id == "cancel" else command) for id in ids))
     failed = {result.scenario.id: result.reason for result in results if result.status == "failed"}
     return failed, {result.scenario.id for result in results if result.status == "skipped"}

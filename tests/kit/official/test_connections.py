@@ -32,6 +32,7 @@ from acp.schema import (
 
 from acp_bindings import v1
 from acp_kit import official
+from acp_kit.official._observers import Observers
 
 
 class Echo(Agent):
@@ -291,6 +292,12 @@ async def test_observers_see_both_directions() -> None:
     shown = [(event.direction.value, event.message.get("method")) for event in events]
     assert shown[2:] == [("outgoing", "session/prompt"), ("incoming", "session/update"), ("incoming", None)]
     assert later == events
+
+
+def test_observers_get_no_line_that_is_nested_too_deeply() -> None:
+    events: list[StreamEvent] = []
+    Observers([events.append]).on_frame("in", b"[" * 100_000, 0.0)
+    assert events == []
 
 
 async def test_closing_fails_pending_calls_and_later_ones() -> None:

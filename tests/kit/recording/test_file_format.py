@@ -54,6 +54,11 @@ def test_log_of_an_agent(first: tuple[Any, Any], second: tuple[Any, Any], tmp_pa
     assert {direction for direction, _ in log} == {"a2c", "c2a"}
 
 
+def test_a_method_that_is_not_a_text_says_nothing_about_the_side(tmp_path: Path) -> None:
+    log = _log(tmp_path, ("in", {"jsonrpc": "2.0", "method": ["initialize"]}), ("in", UPDATE))
+    assert [direction for direction, _ in log] == ["a2c", "a2c"]
+
+
 def test_note_of_a_log_about_a_line_that_is_not_json(tmp_path: Path) -> None:
     with FrameLog(tmp_path / "acp.jsonl") as log:
         log("out", json.dumps(INITIALIZE).encode(), 0)

@@ -37,7 +37,7 @@ async def test_permissions_are_answered_in_order_by_kind_or_id() -> None:
         async with session.prompt("3") as turn:
             await turn.wait()
         assert turn.stop_reason == "cancelled"
-    assert [request.tool_call.title for request in client.asked] == ["Delete it"] * 3
+    assert [request.tool_call.title for request in client.permission_requests] == ["Delete it"] * 3
     client.assert_done()
 
 

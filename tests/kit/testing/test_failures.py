@@ -34,7 +34,7 @@ async def test_the_deadline_names_the_step_that_waits() -> None:
         async with connect(agent, Viewer, deadline=MINUTE) as session:
             await session.ask("1")
             async with session.prompt("2"):
-                await agent.begun(2)
+                await agent.wait_for_prompts(2)
                 let_pass(MINUTE)
                 await asyncio.Future[None]()
     assert str(caught.value) == "Not done after 60 seconds: prompt 2 of 2 got to step 2 of 3, wait."

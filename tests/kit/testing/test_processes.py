@@ -134,7 +134,7 @@ async def test_a_client_that_runs_at_the_end_of_the_block_is_killed() -> None:
     agent = ScriptedAgent(wait)
     with pytest.raises(ZeroDivisionError) as caught:
         async with run_client(agent, ["node", NODE_CLIENT, "hello", "{agent}"], deadline=60) as client:
-            await agent.begun(1)
+            await agent.wait_for_prompts(1)
             raise ZeroDivisionError
     assert client.returncode not in (None, 0)
     assert '-> {"id":2,"method":"session/prompt"' in caught.value.__notes__[1]

@@ -19,7 +19,7 @@ from acp_kit.agent import Turn
 from acp_kit.client import Terminals, open_session
 from acp_kit.recording.file_format import read_recording
 from acp_kit.testing import Replay, ScriptedAgent, ScriptedClient, as_client, connect, run_client, wait
-from acp_kit.testing.connecting import RECORD, connected_transports
+from acp_kit.testing.connecting import RECORD, open_transport_pair
 from acp_runtime import Options, RemoteError, RequestError
 from acp_runtime.transports import StreamTransport
 
@@ -209,14 +209,44 @@ async def test_what_was_not_sent_is_listed(recorded: Path) -> None:
         agent.assert_done()
 
 
-async def test_a_line_that_is_not_json_is_a_problem(recorded: Path) -> None:
-    agent = await record(recorded, "a")
-    client_end, agent_end = await connected_transports()
+async def receive(agent: Replay, line: bytes) -> None:
+    """Let an agent receive a line and the end of the connection."""
+    client_end, agent_end = await open_transport_pair()
     serving = asyncio.create_task(agent.serve(agent_end, Options(), lambda _: agent_end.close()))
-    await client_end.send(b"loading...\n")
+    await client_end.send(line + b"\n")
     await client_end.close()
     await serving
-    assert agent.problems == ["The client has sent a line that isn't JSON: b'loading...'"]
+
+
+@pytest.mark.parametrize("line", [b"loading...", b"[" * 100_000], ids=["text", "deep"])
+async def test_a_line_that_is_not_json_is_a_problem(line: bytes, recorded: Path) -> None:
+    agent = await record(recorded, "a")
+    await receive(agent, line)
+    assert agent.problems == [f"The client has sent a line that isn't JSON: {line[:60]!r}"]
+
+
+async def test_deeply_nested_params_are_compared(recorded: Path) -> None:
+    agent = await record(recorded, "a")
+    params = b'{"cwd":"/work","a":' + b"[" * 500 + b"]" * 500 + b"}"
+    await receive(agent, b'{"jsonrpc":"2.0","id":0,"method":"session/new","params":%b}' % params)
+    assert agent.where == "the client has left, and the recording waits for initialize (line 1)"
+
+
+async def test_texts_of_a_peer_are_escaped_in_what_a_replay_says(tmp_path: Path) -> None:
+    file = tmp_path / "acp.jsonl"
+    messages = [
+        {"id": 0, "method": "initialize", "params": {"protocolVersion": 1}},
+        {"id": 1, "method": "_\ud83d\x1b[31m"},
+    ]
+    file.write_text("".join(f"{json.dumps({'direction': 'c2a', 'message': message})}\n" for message in messages))
+    agent = Replay(file)
+    await receive(agent, b'{"id":1,"method":"_\\ud83d\\u001b[31m","params":{"\\u001b":1}}')
+    problem = r"The nearest in the recording is _\ud83d\x1b[31m (line 2): \x1b is 1, recorded is None"
+    assert agent.problems == [problem] == [agent.where]
+    with pytest.raises(AssertionError) as caught:
+        agent.assert_done()
+    missing = r"The client has not sent: initialize (line 1), _\ud83d\x1b[31m (line 2)."
+    assert str(caught.value) == f"The replay isn't done: {problem}. {missing}"
 
 
 @pytest.mark.slow

@@ -16,7 +16,7 @@ from acp_kit.__main__ import main
 from acp_kit.agent import Turn
 from acp_kit.client import open_session
 from acp_kit.testing import ScriptedAgent, ScriptedClient, connect, replay_client, wait
-from acp_kit.testing.connecting import RECORD, connected_transports
+from acp_kit.testing.connecting import RECORD, open_transport_pair
 from acp_kit.versions import as_v2
 from acp_runtime import Options, RequestError
 from tests.support.kit.behind_v2 import AgentV1
@@ -114,7 +114,7 @@ async def test_what_the_agent_does_otherwise_is_explained(
 
 
 async def test_a_request_is_refused_if_the_recorded_agent_has_sent_none(folder: Path) -> None:
-    problem = "The agent has sent session/request_permission, but the recorded one no request"
+    problem = "The agent has sent session/request_permission, but the recording has no request of the agent"
     with pytest.raises(AssertionError, match=problem):
         await replay_client(await record(folder, "a"), ScriptedAgent(edit))
 
@@ -167,6 +167,35 @@ async def test_sessions_have_the_ids_of_the_agent(folder: Path) -> None:
     one, two = agent.prompts
     assert one.session_id != two.session_id
     assert one.session_id not in file.read_text()
+
+
+AGENT_WITH_A_STRANGE_SESSION = """
+import json
+
+for message in (
+    {"id": 0, "result": {"sessionId": {"b": 2}}},
+    {"method": "_a", "params": {"sessionId": {"b": 2}}},
+    {"id": 2, "result": {"stopReason": "end_turn"}},
+):
+    input()
+    print(json.dumps(message), flush=True)
+"""
+
+
+@pytest.mark.parametrize("recorded", ["a", {"a": 1}])
+async def test_an_id_of_a_session_may_be_any_json(recorded: Any, tmp_path: Path) -> None:
+    file = tmp_path / "acp.jsonl"
+    params = {"sessionId": recorded}
+    messages = [
+        {"direction": "c2a", "message": {"id": 0, "method": "session/new", "params": {}}},
+        {"direction": "a2c", "message": {"id": 0, "result": params}},
+        {"direction": "c2a", "message": {"id": 1, "method": "session/prompt", "params": params}},
+        {"direction": "a2c", "message": {"method": "_a", "params": params}},
+        {"direction": "c2a", "message": {"method": "session/cancel", "params": params}},
+        {"direction": "a2c", "message": {"id": 1, "result": {"stopReason": "end_turn"}}},
+    ]
+    file.write_text("".join(f"{json.dumps(message)}\n" for message in messages))
+    await replay_client(file, [sys.executable, "-c", AGENT_WITH_A_STRANGE_SESSION], deadline=60)
 
 
 def test_the_command_plays_the_client(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -245,7 +274,7 @@ async def test_a_recorded_agent_of_version_2_is_played_to_a_client_of_version_2(
             raise NotImplementedError
 
     agent = ScriptedAgent.from_recording(version_2)
-    client_end, agent_end = await connected_transports()
+    client_end, agent_end = await open_transport_pair()
     serving = asyncio.create_task(agent.serve(agent_end, Options(), lambda _: agent_end.close()))
     async with v2_draft.connect(lambda _: Client(), client_end) as remote:
         await remote.initialize(protocol_version=2, info=v2_draft.Implementation(name="other", version="2"))

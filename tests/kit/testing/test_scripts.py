@@ -27,7 +27,7 @@ async def test_each_argument_is_what_happens_at_one_prompt() -> None:
         with pytest.raises(RemoteError, match="quota"):
             await session.ask("again")
         async with session.prompt("last") as turn:
-            await agent.begun(3)
+            await agent.wait_for_prompts(3)
         assert turn.stop_reason == "cancelled"
     assert [request.prompt[0] for request in agent.prompts] == [
         v1.ContentBlockText(text=text) for text in ("hi", "again", "last")
@@ -100,7 +100,7 @@ async def test_a_script_that_is_not_played_to_its_end_says_where_it_is(
 async def test_a_step_that_the_cancellation_prevents_is_not_done() -> None:
     agent = ScriptedAgent(["a", wait, "b"])
     async with connect(agent, Viewer) as session, session.prompt("1"):
-        await agent.begun(1)
+        await agent.wait_for_prompts(1)
     with pytest.raises(AssertionError, match="prompt 1 of 1 got to step 2 of 3, wait"):
         agent.assert_done()
 
@@ -121,7 +121,7 @@ async def test_a_client_that_closes_early_ends_the_turn() -> None:
     async with connect(agent, Viewer) as session:
         left.append(session)
         running = asyncio.create_task(session.ask("1"))
-        await agent.begun(1)
+        await agent.wait_for_prompts(1)
     with pytest.raises(ConnectionClosed):
         await running
     agent.assert_done()
