@@ -87,7 +87,7 @@ def _open_closed_streams() -> None:
 
 
 def parsers(names: Collection[str] = _COMMANDS) -> tuple[CommandParser, dict[str, CommandParser]]:
-    """Return the parser of `acp-bindings`, and those of its commands. Only these commands get their arguments."""
+    """Return the parser of `acp-bindings` and those of its commands. Only the named commands get their arguments."""
     parser = CommandParser(
         prog="acp-bindings",
         usage="acp-bindings [options] COMMAND ...",

@@ -35,7 +35,7 @@ class SessionBase:
             client: the proxy of the client.
             session_id: its id.
             cwd: its working directory.
-            additional_directories: further directories that its tools may use.
+            additional_directories: additional directories that its tools may use.
             record: is awaited with the session's id and each update before that is sent, to keep a history.
             continued: whether it is an earlier session. The ids of its earlier tool calls are not known here.
         """

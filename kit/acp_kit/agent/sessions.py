@@ -73,7 +73,7 @@ class Sessions(dict[str, Session]):
         Args:
             client: the proxy of the client.
             cwd: its working directory.
-            additional_directories: further directories that its tools may use.
+            additional_directories: additional directories that its tools may use.
             session_id: the id of an earlier session that is loaded or resumed; by default a new id. It replaces a
                 session with this id.
 

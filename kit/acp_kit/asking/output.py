@@ -24,7 +24,7 @@ class TextOutput:
         self._titles: dict[str, str] = {}
         self._is_line_begun = False
         # The end of the reply so far, if it is only half of a line end or of a character.
-        self._held = ""
+        self._incomplete = ""
         self._stderr_decoder = getincrementaldecoder("utf-8")("backslashreplace")
 
     def begin(self, session_id: str) -> None:
@@ -96,14 +96,14 @@ class TextOutput:
         sys.stderr.write(f"acp-bindings ask: {printable_lines(message)}\n")
 
     def _reply(self, text: str) -> None:
-        text = join_texts([self._held, text])
+        text = join_texts([self._incomplete, text])
         is_half = text[-1:] == "\r" or "\ud800" <= text[-1:] <= "\udbff"
-        self._held = text[-1:] if is_half else ""
-        self._write_stdout(printable_lines(text.removesuffix(self._held)))
+        self._incomplete = text[-1:] if is_half else ""
+        self._write_stdout(printable_lines(text.removesuffix(self._incomplete)))
 
     def _end_reply(self) -> None:
-        self._write_stdout(printable_lines(self._held))
-        self._held = ""
+        self._write_stdout(printable_lines(self._incomplete))
+        self._incomplete = ""
         if self._is_line_begun:
             self._write_stdout("\n")
 

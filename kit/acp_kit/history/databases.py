@@ -40,7 +40,7 @@ class Database(Protocol):
         ...
 
 
-class File(Database):
+class SqliteFile(Database):
     """An SQLite file. Work that has begun is finished, even if the task that waits for it is cancelled."""
 
     def __init__(self, path: Path) -> None:
@@ -73,7 +73,7 @@ class File(Database):
         return await asyncio.get_running_loop().run_in_executor(self._threads, run)
 
 
-class Server(Database):
+class DatabaseServer(Database):
     """A database with a server."""
 
     def __init__(self, url: URL) -> None:

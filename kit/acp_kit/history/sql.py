@@ -18,7 +18,7 @@ from acp_kit.common.sequences import check_sequence
 from acp_kit.common.shielded_tasks import run_to_end
 from acp_kit.history import sqlite
 from acp_kit.history.bodies import BodyReader, check_sendable
-from acp_kit.history.databases import Database, File, Server
+from acp_kit.history.databases import Database, DatabaseServer, SqliteFile
 from acp_kit.history.errors import HistoryDamaged, HistoryError, SessionExists, UnknownSession
 from acp_kit.history.listing import check_limit, cursor_after, now, read_cursor
 from acp_kit.history.session_ids import check_known_id, check_new_id
@@ -270,9 +270,9 @@ class SqlHistory(HistoryStore):
     async def _open(self) -> Database:
         if isinstance(self._place, Path):
             await asyncio.to_thread(sqlite.prepare_file, self._place)
-            database: Database = File(self._place)
+            database: Database = SqliteFile(self._place)
         else:
-            database = Server(self._place)
+            database = DatabaseServer(self._place)
         try:
             with self._explain_errors():
                 try:

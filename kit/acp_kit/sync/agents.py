@@ -77,7 +77,7 @@ class SyncAgent:
         Args:
             cwd: the working directory, absolute; by default that of this process.
             mcp_servers: the MCP servers that the agent should use.
-            additional_directories: further directories that the session may use.
+            additional_directories: additional directories that the session may use.
             load: the id of an earlier session. The agent sends its history again, which fills the state.
             resume: the id of an earlier session. The agent sends no history.
             timeout: how long the agent may take to open the session, in seconds; None for no limit.

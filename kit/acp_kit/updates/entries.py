@@ -11,7 +11,7 @@ from acp_runtime.updates import Changes
 
 
 def updates_of(entry: Any) -> Sequence[Any]:
-    """Return the updates that an entry amounts to."""
+    """Return the updates that make an entry."""
     return entry.updates if isinstance(entry, Message) else (entry,)
 
 

@@ -55,7 +55,7 @@ def _complete_known(known: Sequence[Any], replayed: Sequence[Any]) -> list[Any] 
 
 
 def _identities(entries: Sequence[Any]) -> list[object]:
-    """Return what each entry has in common with the same one in a replay."""
+    """Return what identifies each entry, in a history and in its replay."""
     return [(entry.role, entry.text) if isinstance(entry, Message) else key_of(entry) for entry in entries]
 
 

@@ -1,4 +1,4 @@
-"""What each kind of update of version 1 does, by its tag. The table is that of `acp_bindings.v1`."""
+"""What each kind of update of version 1 does, by its tag: the table of `acp_bindings.v1`, and permission requests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Folds updates in which everything has an id: a message or a thing is changed wherever it began.
+"""Merges updates in which everything has an id, so that an update changes a message or a thing where it began.
 
 This is how version 2 works. Version 1 has messages without ids, and ids that are used again: see `timeline`.
 """
@@ -91,7 +91,7 @@ class Thing:
         began_with: the update that began it.
         pieces: what updates append to; None if they append nothing to such a thing.
         fields: the other fields, except the id. None stands for a cleared one.
-        view: what was made of it to show it; None since its last change.
+        view: what snapshots show of it; None if that must be made again.
     """
 
     key: Key

@@ -61,7 +61,7 @@ class Timeline:
         entries: messages, tool calls (`SessionUpdateToolCall`) and compactions (`SessionUpdateCompactionUpdate`) by
             place, in the order in which they started. The open message and compactions may lack chunks until `refresh`.
         tool_calls: the newest tool call with each id.
-        running_calls: those of the present turn that have not ended and were not cancelled.
+        running_calls: the tool calls of the present turn that have neither ended nor been cancelled, by id.
         settings: the last update of each kind that sets values, by tag.
         notices: the notices for the user.
         next_place: where the next entry will be, after `refresh`. A message takes a place for each chunk.
@@ -118,7 +118,7 @@ class Timeline:
     def updates(self) -> Iterator[SessionUpdate]:
         """Yield as few updates as possible that make the same timeline.
 
-        They don't include entries that are added meanwhile, but changes of earlier ones.
+        Entries that are added during the iteration are left out, but not changes of earlier entries.
         """
         self.refresh()
         for place in [*self.entries]:

@@ -147,7 +147,7 @@ class ConfinedFiles:
 
 
 def _inside(folders: Sequence[Path], roots: Sequence[Path]) -> list[Path]:
-    """Return those of the folders that are inside roots."""
+    """Return the folders that are inside roots."""
     inside: list[Path] = []
     for folder in folders:
         with suppress(OutsideRoots):

@@ -23,7 +23,7 @@ _SENDING = 60.0  # seconds for the response to a POST; `initialize` has no limit
 _OPENING = 5.0  # seconds that a message waits for the stream of its session
 _DELETING = 1.0  # seconds
 _LAST_EVENTS = 1.0  # seconds for the streams of sessions after the stream of the connection has ended
-_MAX_ASKED = 10_000  # requests of the agent without a response
+_MAX_AGENT_REQUESTS = 10_000  # requests of the agent without a response
 
 
 class HttpTransport:
@@ -42,7 +42,7 @@ class HttpTransport:
         self._is_ending = False
         self._streams: dict[str, Stream] = {}
         self._pending: dict[str, Message] = {}  # requests to the agent without a response, by id
-        self._asked: dict[str, str] = {}  # the sessions of the agent's requests without a response, by id
+        self._agent_requests: dict[str, str] = {}  # the sessions of the agent's requests without a response, by id
 
     async def receive(self) -> bytes:
         """Return the next messages of any stream."""
@@ -141,7 +141,7 @@ class HttpTransport:
     def _session_of(self, message: Message) -> str:
         """Return the session that a message to the agent belongs to."""
         if message.method is None and message.id is not None:
-            return self._asked.pop(message.id, "")
+            return self._agent_requests.pop(message.id, "")
         return message.session
 
     def _open(self, session: str) -> Stream:
@@ -177,11 +177,12 @@ class HttpTransport:
             return
         if message.method is not None:
             if message.session:
-                self._asked[message.id] = message.session
-            if len(self._asked) > _MAX_ASKED or max(len(message.id), len(message.session)) > MAX_ID:
+                self._agent_requests[message.id] = message.session
+            longest_id = max(len(message.id), len(message.session))
+            if len(self._agent_requests) > _MAX_AGENT_REQUESTS or longest_id > MAX_ID:
                 raise ValueError(
-                    f"The agent has more than {_MAX_ASKED} requests without a response, or an id with more than "
-                    f"{MAX_ID} characters."
+                    f"The agent has more than {_MAX_AGENT_REQUESTS} requests without a response, or an id with more "
+                    f"than {MAX_ID} characters."
                 )
             return
         request = self._pending.pop(message.id, None)

@@ -1,9 +1,8 @@
-"""Counts buffered bytes, of each connection and of all connections of the process, also of several applications.
+"""Counts buffered bytes per connection, and in total over all applications of the process.
 
-Buffered are received messages that are not yet handled, and sent messages that the client has not read, also if they
-are incomplete. A connection with too many bytes is aborted. If all connections together have too many, the one with the
-most is aborted. Connections that have not initialized have a smaller limit together, so that they abort only each
-other.
+These are received messages that are not yet handled, and sent messages that the client has not read, complete or not. A
+connection with too many bytes is aborted. If the total is too large, the connection with the most bytes is aborted.
+Connections that have not initialized share a smaller limit, so that they abort only each other.
 """
 
 from __future__ import annotations

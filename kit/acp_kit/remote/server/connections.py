@@ -17,22 +17,18 @@ _logger = getLogger(__name__)
 
 
 @dataclass(eq=False, slots=True)
-class Place:
-    """A place for a connection, from the first request on.
+class Slot:
+    """A slot for a connection, from its first request on.
 
     Attributes:
-        on_end: ends the connection.
+        end: ends the connection.
         identity: who has it; None if there is no `authenticate`.
         task: serves the agent, once the connection is open.
     """
 
-    on_end: Callable[[], object] = lambda: None
+    end: Callable[[], object] = lambda: None
     identity: Any = None
     task: asyncio.Task[bool] | None = None
-
-    def end(self) -> None:
-        """End the connection."""
-        self.on_end()
 
 
 class Connections:
@@ -46,50 +42,50 @@ class Connections:
     def __init__(self, serve: Callable[[Transport, Any], Awaitable[None]], max_connections: int) -> None:
         self._serve = serve
         self._max_connections = max_connections
-        self._places = set[Place]()
+        self._slots = set[Slot]()
 
     @contextmanager
-    def place(self) -> Generator[Place]:
-        """Yield a place for a connection. At the end of the block it is free again, unless `start` has taken it.
+    def slot(self) -> Generator[Slot]:
+        """Yield a slot for a connection. The end of the block frees it, unless `start` was called.
 
         Raises:
             Refused: if there are too many connections.
         """
-        if len(self._places) >= self._max_connections:
+        if len(self._slots) >= self._max_connections:
             raise Refused(503, "The server has too many connections. Try again later.", headers={"Retry-After": "10"})
-        place = Place()
-        self._places.add(place)
+        slot = Slot()
+        self._slots.add(slot)
         try:
-            yield place
+            yield slot
         finally:
-            if place.task is None:
-                self._places.discard(place)
+            if slot.task is None:
+                self._slots.discard(slot)
 
-    def start(self, place: Place, transport: Transport) -> asyncio.Task[bool]:
-        """Serve the agent in a task, which takes the place. Its result is False if the agent failed."""
-        place.task = asyncio.create_task(self._run(transport, place.identity), name="acp-connection")
-        place.on_end = place.task.cancel
-        place.task.add_done_callback(lambda _: self._places.discard(place))
-        return place.task
+    def start(self, slot: Slot, transport: Transport) -> asyncio.Task[bool]:
+        """Serve the agent in a task, whose end frees the slot. Its result is False if the agent failed."""
+        slot.task = asyncio.create_task(self._run(transport, slot.identity), name="acp-connection")
+        slot.end = slot.task.cancel
+        slot.task.add_done_callback(lambda _: self._slots.discard(slot))
+        return slot.task
 
-    def give(self, place: Place, identity: Any) -> None:
-        """Give a place to an identity.
+    def assign(self, slot: Slot, identity: Any) -> None:
+        """Note whose connection a slot is for.
 
         Raises:
             Refused: if it has too many connections.
         """
-        place.identity = identity
+        slot.identity = identity
         if identity is not None:
-            count = sum(other.identity == identity for other in self._places)
+            count = sum(other.identity == identity for other in self._slots)
             if count > max(1, self._max_connections // 2):
                 raise Refused(503, "You have too many connections. Close one first.", headers={"Retry-After": "10"})
 
     async def close(self) -> None:
         """End all connections, and wait until their agents have ended. New ones are refused."""
         self._max_connections = 0
-        for place in list(self._places):
-            place.end()
-        tasks = [place.task for place in self._places if place.task is not None]
+        for slot in list(self._slots):
+            slot.end()
+        tasks = [slot.task for slot in self._slots if slot.task is not None]
         await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _run(self, transport: Transport, identity: Any) -> bool:

@@ -12,7 +12,7 @@ from acp_kit.remote.messages import Batch, Message, read_message
 from acp_kit.remote.server.account import Accounts
 from acp_kit.remote.server.admission import METHODS, Admission
 from acp_kit.remote.server.bounds import Bounds
-from acp_kit.remote.server.connections import Connections, Place
+from acp_kit.remote.server.connections import Connections, Slot
 from acp_kit.remote.server.http_transport import Answer, HTTPTransport
 from acp_kit.remote.server.requests import HTTPRequest, Receive, Refused, Response, Send, encode_headers
 from acp_runtime.jsonrpc import memory_of
@@ -45,11 +45,11 @@ class HTTPEndpoint:
             Refused: if it is refused.
         """
         opens = request.method == "POST" and not request.header(CONNECTION_ID)
-        with self._connections.place() if opens else nullcontext() as place:
+        with self._connections.slot() if opens else nullcontext() as slot:
             identity = await self._admission.authenticate(request)
-            if place is not None:
-                self._connections.give(place, identity)
-                response = await self._open(request, receive, place)
+            if slot is not None:
+                self._connections.assign(slot, identity)
+                response = await self._open(request, receive, slot)
             elif request.method == "POST":
                 response = await self._post(request, receive, identity)
             elif request.method == "DELETE":
@@ -95,17 +95,17 @@ class HTTPEndpoint:
         self._find(request, identity)  # it may have ended meanwhile
         return Response(202)
 
-    async def _open(self, request: HTTPRequest, receive: Receive, place: Place) -> Response:
+    async def _open(self, request: HTTPRequest, receive: Receive, slot: Slot) -> Response:
         """Open a connection, and return the response to `initialize`."""
         id = token_urlsafe(24)
         transport = HTTPTransport(self._bounds, self._accounts)
-        place.on_end = transport.end
+        slot.end = transport.end
         answer: Answer | None = None
         try:
             max_bytes = min(self._bounds.first_bytes, self._bounds.message_bytes)
             await self._deliver(request, receive, transport, max_bytes, self._bounds.first_seconds)
-            self._transports[id] = transport, place.identity
-            task = self._connections.start(place, transport)
+            self._transports[id] = transport, slot.identity
+            task = self._connections.start(slot, transport)
             transport.on_abort = task.cancel
             task.add_done_callback(lambda _: self._forget(id))
             async with asyncio.timeout(self._bounds.idle_seconds):

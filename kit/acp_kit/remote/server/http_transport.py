@@ -28,7 +28,7 @@ _INITIALIZE = "initialize"
 _PROMPT = "session/prompt"
 _LOADS = ("session/load", "session/resume")
 _CONNECTION = ""  # the key of the connection's stream
-_MAX_ASKED = 1024  # the agent's requests without a response, of which the session is known
+_MAX_AGENT_REQUESTS = 1024  # the agent's requests without a response, of which the session is known
 _REQUEST_OVERHEAD = 500  # bytes of memory for a request without a response, besides its ids
 
 
@@ -67,11 +67,11 @@ class HTTPTransport:
         self._changed = asyncio.Event()
         self._streams = {_CONNECTION: Stream(self._changed.set, self.account)}
         # The session and the method of the client's requests without a response, by id.
-        self._requests: dict[str, tuple[str, str]] = {}
+        self._client_requests: dict[str, tuple[str, str]] = {}
         # The streams of the sessions that are being loaded; None until a message was sent.
         self._loads: dict[str, str | None] = {}
         # The sessions of the agent's requests without a response, by id.
-        self._asked: dict[str, str] = {}
+        self._agent_requests: dict[str, str] = {}
         self._idle: asyncio.TimerHandle | None = None
         self.answer = asyncio.Future[Answer | None]()
         self.has_ended = False
@@ -146,7 +146,7 @@ class HTTPTransport:
     def session_of(self, message: Message) -> str:
         """Return the session of a message of the client; empty if it is unknown."""
         if message.method is None and message.id is not None:
-            return self._asked.get(message.id, "")
+            return self._agent_requests.get(message.id, "")
         return message.session
 
     async def put(self, data: bytes, message: Message, session: str, source: object) -> None:
@@ -161,13 +161,13 @@ class HTTPTransport:
         while self._received is not None and not self.has_ended:
             await self._wait()
         if message.method is None:
-            self._asked.pop(message.id or "", None)
+            self._agent_requests.pop(message.id or "", None)
         elif message.id is not None:
-            self._requests[message.id] = session, message.method
+            self._client_requests[message.id] = session, message.method
             if message.method in _LOADS:
                 self._loads.setdefault(session)
-            size = _REQUEST_OVERHEAD + self._bounds.id_length
-            self.account.set("requests", (len(self._requests) + len(self._loads)) * size)  # each id may be stored twice
+            count = len(self._client_requests) + len(self._loads)  # each id may be stored twice
+            self.account.set("requests", count * (_REQUEST_OVERHEAD + self._bounds.id_length))
         # In JSON, newlines occur only between tokens.
         self._received = data.replace(b"\n", b" ").replace(b"\r", b" ") + b"\n"
         self.account.set(source, 0)
@@ -191,13 +191,13 @@ class HTTPTransport:
             abort: ends the block, even if the client doesn't read.
         """
         stream = self._stream(session)
-        stream.opened(abort)
+        stream.begin_response(abort)
         if self._idle is not None:
             self._idle.cancel()
         try:
             yield stream
         finally:
-            stream.left()
+            stream.end_response()
             if session and not stream.unread:
                 del self._streams[session]
                 self._changed.set()
@@ -220,7 +220,7 @@ class HTTPTransport:
     def _key(self, message: Message) -> str | None:
         """Return the key of the stream for a message of the agent. None for the response to a waiting `initialize`."""
         if message.method is None:
-            session, method = self._requests.pop(message.id or "", ("", ""))
+            session, method = self._client_requests.pop(message.id or "", ("", ""))
             if method == _INITIALIZE and not self.answer.done():
                 return None
             if method in _LOADS:
@@ -231,9 +231,9 @@ class HTTPTransport:
             return self._if_open(session)
         session = message.session
         if message.id is not None:
-            self._asked[message.id] = session
-            if len(self._asked) > _MAX_ASKED:
-                del self._asked[next(iter(self._asked))]
+            self._agent_requests[message.id] = session
+            if len(self._agent_requests) > _MAX_AGENT_REQUESTS:
+                del self._agent_requests[next(iter(self._agent_requests))]
         if session not in self._loads:
             return session
         key = self._loads[session]

@@ -30,7 +30,7 @@ class Stream:
 
     Attributes:
         is_open: whether a response sends the stream.
-        unread: the bytes of unread messages. Includes the last write, which the server may still buffer.
+        unread: the bytes of unread messages, including the last write, which the server may still buffer.
         abort_response: ends the response, even if the client doesn't read.
     """
 
@@ -63,13 +63,13 @@ class Stream:
         if not self.is_open:
             self.abort()
 
-    def opened(self, abort: Callable[[], object]) -> None:
+    def begin_response(self, abort: Callable[[], object]) -> None:
         """Note that a response sends the stream, and how to abort it."""
         self.is_open = True
         self.abort_response = abort
         self._count(0)
 
-    def left(self) -> None:
+    def end_response(self) -> None:
         """Note that the response has ended."""
         self.is_open = False
         self.abort_response = lambda: None

@@ -30,7 +30,7 @@ class WebSocketTransport:
         account: counts buffered bytes.
 
     Attributes:
-        asked: done when the client has sent `initialize`.
+        requested: done when the client has sent `initialize`.
         initialized: done when the agent has answered it.
     """
 
@@ -45,7 +45,7 @@ class WebSocketTransport:
         self._is_aborted = False
         self._deadline: asyncio.Timeout | None = None
         self.watch_buffered = account.watch
-        self.asked, self.initialized = asyncio.Future[None](), asyncio.Future[None]()
+        self.requested, self.initialized = asyncio.Future[None](), asyncio.Future[None]()
 
     async def receive(self) -> bytes:
         """Return the next message of the client."""
@@ -72,7 +72,7 @@ class WebSocketTransport:
             ConnectionError: if the connection was aborted.
         """
         lines = data.splitlines()
-        if self.asked.done() and not self.initialized.done():
+        if self.requested.done() and not self.initialized.done():
             for line in lines:
                 self._note_response(read_message(line))
         self._account.set("sent", len(data))
@@ -107,8 +107,8 @@ class WebSocketTransport:
         """Note that the client has sent `initialize`."""
         if message.method == "initialize" and message.id is not None:
             self._initialize_id = message.id
-            if not self.asked.done():
-                self.asked.set_result(None)
+            if not self.requested.done():
+                self.requested.set_result(None)
 
     def _note_response(self, message: Message) -> None:
         """Note that the agent has answered `initialize`. Now, the client may send larger messages."""
@@ -141,13 +141,13 @@ class WebSocketEndpoint:
         Raises:
             Refused: if the request is refused.
         """
-        with self._connections.place() as place:
+        with self._connections.slot() as slot:
             identity = await self._admission.authenticate(request)
-            self._connections.give(place, identity)
+            self._connections.assign(slot, identity)
 
             def abort() -> None:
                 transport.abort()
-                place.end()
+                slot.end()
 
             account = Account(self._accounts, abort)
             transport = WebSocketTransport(receive, send, self._bounds, account)
@@ -156,7 +156,7 @@ class WebSocketEndpoint:
             try:
                 with suppress(OSError):  # the client has left
                     await send({"type": "websocket.accept", "headers": encode_headers(request, headers)})
-                    task = self._connections.start(place, transport)
+                    task = self._connections.start(slot, transport)
                     code = await self._wait_for_end(task, transport)
                     async with asyncio.timeout(_CLOSE_SECONDS):
                         await transport.close_with(code)
@@ -167,7 +167,7 @@ class WebSocketEndpoint:
 
     async def _wait_for_end(self, task: asyncio.Task[bool], transport: WebSocketTransport) -> int:
         """Wait until the agent has ended, and return the close code. End it if `initialize` takes too long."""
-        steps = ((transport.asked, self._bounds.first_seconds), (transport.initialized, self._bounds.idle_seconds))
+        steps = ((transport.requested, self._bounds.first_seconds), (transport.initialized, self._bounds.idle_seconds))
         for step, seconds in steps:
             waits: set[asyncio.Future[Any]] = {task, step}
             await asyncio.wait(waits, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
