@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from pathlib import Path
 from typing import Any, TypeAlias, cast
 
 from acp_bindings import v1
@@ -14,19 +12,13 @@ from acp_kit.agent import Session, Sessions, Settings, Turn
 from acp_kit.common.json_values import member
 from acp_kit.common.sequences import check_sequence
 from acp_kit.content import to_text
-from acp_kit.testing.replay import Replay
 from acp_kit.testing.steps import Exit, Step, Wire
 from acp_runtime import Model, Options, RequestError
 from acp_runtime.transports import Transport
 
 Answer: TypeAlias = "Model | Exception | Callable[[Any], Awaitable[Model | None]] | None"
 
-# The requests by the names of their answers: `new_session` for a NewSessionRequest.
-_REQUESTS = {
-    re.sub(r"\B(?=[A-Z])", "_", method.params.removesuffix("Request")).lower(): method
-    for method in AGENT_SIDE.requests.values()
-    if method.wire != "session/prompt"
-}
+_REQUESTS = {method.name: method for method in AGENT_SIDE.requests.values() if method.wire != "session/prompt"}
 
 
 class ScriptedAgent:
@@ -56,8 +48,8 @@ class ScriptedAgent:
             capabilities: the capabilities to advertise; by default none.
             options: the config options of each session, see `acp_kit.agent.select`. One with the category `mode` is
                 also offered as its modes.
-            **answers: the answers to other requests, named like the params: `new_session` for a `NewSessionRequest`.
-                Each is a response, an exception, None for the usual answer, or an async function of the request that
+            **answers: the answers to other requests, named like the handlers: `session_new` for `session/new`. Each
+                is a response, an exception, None for the usual answer, or an async function of the request that
                 returns one of these. A list has the answers to the first requests; the others get the usual answer.
 
         Raises:
@@ -71,12 +63,11 @@ class ScriptedAgent:
         self.where: str = "no prompt was sent"
         self._options = [*check_sequence("options", options)]
         self._answers: dict[str, Any] = {
-            _REQUESTS[name].wire: [*answer] if isinstance(answer, (list, tuple)) else answer
-            for name, answer in answers.items()
+            name: [*answer] if isinstance(answer, (list, tuple)) else answer for name, answer in answers.items()
         }
         self._script: list[Any] = [steps if isinstance(steps, (list, tuple)) else [steps] for steps in script]
-        for name, scripted in answers.items():
-            listed: list[Any] = [*scripted] if isinstance(scripted, (list, tuple)) else [scripted]
+        for name, scripted in self._answers.items():
+            listed: list[Any] = [*scripted] if isinstance(scripted, list) else [scripted]
             for answer in listed:
                 _check_answer(name, answer)
         for step in (step for steps in self._script for step in steps):
@@ -88,18 +79,8 @@ class ScriptedAgent:
         self._remaining_steps = sum(map(len, self._script))
         self._request_came = asyncio.Event()
         load = AGENT_SIDE.requests["session/load"]
-        if self._is_advertised(load) and not (script or "load_session" in answers):
+        if self._is_advertised(load) and not (script or "session_load" in answers):
             raise ValueError("The agent advertises session/load, which plays the next steps, but the script has none.")
-
-    @staticmethod
-    def from_recording(file: str | Path) -> Replay:
-        """Return an agent that plays a recording, such as one of `acp-bindings tap`.
-
-        Raises:
-            OSError: if the file can't be read.
-            ValueError: if it isn't a recording.
-        """
-        return Replay(file)
 
     @property
     def prompts(self) -> list[v1.PromptRequest]:
@@ -175,7 +156,7 @@ class ScriptedAgent:
         return v1.InitializeResponse(protocol_version=1, agent_capabilities=self.capabilities)
 
     def _is_answered(self, method: Any) -> bool:
-        if method.wire in self._answers or method.baseline:
+        if method.name in self._answers or method.baseline:
             return True
         is_setter = method.name in ("session_set_mode", "session_set_config_option")
         return bool(self._options) if is_setter else self._is_advertised(method)
@@ -227,7 +208,7 @@ class _Connection(v1.Agent):
     async def answer(self, method: Any, request: Any) -> Any:
         """Record a request, and answer it as the script says, or as usual."""
         self.script.record(request)
-        answer = await self.script.next_answer(method.wire, request)
+        answer = await self.script.next_answer(method.name, request)
         if answer is None:
             return await getattr(self, f"_{method.name}")(request)
         if isinstance(answer, (v1.NewSessionResponse, v1.LoadSessionResponse, v1.ResumeSessionResponse)):

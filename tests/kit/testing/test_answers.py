@@ -76,7 +76,7 @@ async def test_the_requests_tell_what_has_arrived() -> None:
 
 
 async def test_a_list_has_the_first_answers() -> None:
-    agent = ScriptedAgent("hi", new_session=[None, AuthenticationRequired("log in"), RequestError(7, "full")])
+    agent = ScriptedAgent("hi", session_new=[None, AuthenticationRequired("log in"), RequestError(7, "full")])
     async with connect(agent, Viewer) as session:
         for message in ("log in", "full"):
             with pytest.raises(RemoteError, match=message):
@@ -89,7 +89,7 @@ async def test_a_function_answers_by_the_request() -> None:
     async def open_by_folder(request: v1.NewSessionRequest) -> v1.NewSessionResponse | None:
         return v1.NewSessionResponse(session_id="s", meta={"a": 1}) if request.cwd == "/s" else None
 
-    agent = ScriptedAgent("hi", new_session=open_by_folder, set_session_mode=RequestError(7, "no modes today"))
+    agent = ScriptedAgent("hi", session_new=open_by_folder, session_set_mode=RequestError(7, "no modes today"))
     async with connect(agent, Viewer, cwd="/s") as session:
         assert (session.id, await session.ask("1")) == ("s", "hi")
         assert (await session.agent.session_new(cwd="/t", mcp_servers=[])).session_id != "s"
@@ -108,7 +108,7 @@ async def test_options_are_the_modes_and_config_options_of_each_session() -> Non
 
 async def test_a_scripted_session_has_the_options_unless_it_has_its_own() -> None:
     own = v1.NewSessionResponse(session_id="own", config_options=[])
-    agent = ScriptedAgent(options=[MODES], new_session=[v1.NewSessionResponse(session_id="s"), own])
+    agent = ScriptedAgent(options=[MODES], session_new=[v1.NewSessionResponse(session_id="s"), own])
     async with connect(agent, Viewer) as session:
         assert (session.id, session.state.current_mode_id) == ("s", "ask")
         assert (await session.agent.session_new(cwd="/", mcp_servers=[])).config_options == []
@@ -138,12 +138,12 @@ async def test_the_response_to_a_prompt_has_meta_and_usage() -> None:
     ("arguments", "error", "problem"),
     [
         ({"capabilities": CAPABILITIES}, ValueError, "advertises session/load, which plays the next steps"),
-        ({"session_new": None}, TypeError, "No request is called session_new. .*, new_session,"),
+        ({"new_session": None}, TypeError, "No request is called new_session. .*, session_new,"),
         ({"prompt": None}, TypeError, "No request is called prompt"),
         ({"options": "mode"}, TypeError, "options"),
-        ({"new_session": "s"}, TypeError, "new_session must be a NewSessionResponse, .*, not 's'"),
-        ({"new_session": [None, v1.LoadSessionResponse()]}, TypeError, "new_session must .*, not LoadSessionResponse"),
-        ({"new_session": ValueError}, TypeError, "not <class 'ValueError'>"),
+        ({"session_new": "s"}, TypeError, "session_new must be a NewSessionResponse, .*, not 's'"),
+        ({"session_new": [None, v1.LoadSessionResponse()]}, TypeError, "session_new must .*, not LoadSessionResponse"),
+        ({"session_new": ValueError}, TypeError, "not <class 'ValueError'>"),
     ],
 )
 def test_a_script_that_can_not_be_played_is_refused(arguments: Any, error: type[Exception], problem: str) -> None:

@@ -44,7 +44,7 @@ def recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def replay(folder: Path) -> Replay:
     del os.environ[RECORD]
-    return ScriptedAgent.from_recording(next(folder.glob("*.jsonl")))
+    return Replay(next(folder.glob("*.jsonl")))
 
 
 async def record(folder: Path, *script: Any, permissions: tuple[str | None, ...] = ()) -> Replay:

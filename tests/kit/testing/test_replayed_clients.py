@@ -15,7 +15,7 @@ from acp_bindings import v1, v2_draft
 from acp_kit.__main__ import main
 from acp_kit.agent import Turn
 from acp_kit.client import open_session
-from acp_kit.testing import ScriptedAgent, ScriptedClient, connect, replay_client, wait
+from acp_kit.testing import Replay, ScriptedAgent, ScriptedClient, connect, replay_client, wait
 from acp_kit.testing.connecting import RECORD, open_transport_pair
 from acp_kit.versions import as_v2
 from acp_runtime import Options, RequestError
@@ -126,7 +126,7 @@ async def test_a_recording_without_a_message_of_a_client_is_refused(lines: int, 
     with pytest.raises(ValueError, match="has no message of a client"):
         await replay_client(file, ScriptedAgent("a"))
     with pytest.raises(ValueError, match="has no message of a client"):
-        ScriptedAgent.from_recording(file)
+        Replay(file)
 
 
 async def test_a_cancellation_waits_for_an_update(folder: Path) -> None:
@@ -273,7 +273,7 @@ async def test_a_recorded_agent_of_version_2_is_played_to_a_client_of_version_2(
         async def session_request_permission(self, request: Any) -> Any:
             raise NotImplementedError
 
-    agent = ScriptedAgent.from_recording(version_2)
+    agent = Replay(version_2)
     client_end, agent_end = await open_transport_pair()
     serving = asyncio.create_task(agent.serve(agent_end, Options(), lambda _: agent_end.close()))
     async with v2_draft.connect(lambda _: Client(), client_end) as remote:
