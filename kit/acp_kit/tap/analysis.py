@@ -136,11 +136,11 @@ class _Analyser:
         elif method == "session/fork":
             self._connection.fork = row
         elif method in ("session/load", "session/resume"):
-            self._connection.sessions[row.session] = RecordedSession(row, session.turn)
+            self._connection.sessions[row.session] = RecordedSession(row.session, row, session.turn)
         elif method == "session/cancel":
             session.cancel_line = self._line.number
         elif method == PERMISSION and value is not None and self._connection.version == 1:
-            self._apply(row.session, value.tool_call)
+            self._apply(session, value.tool_call)
             row.title = session.timeline.tool_calls[value.tool_call.tool_call_id].title or row.title
         return row
 
@@ -196,26 +196,24 @@ class _Analyser:
         session.timeline.end_turn()
 
     def _add_update(self, params: dict[str, Any]) -> Row:
-        session_id = str(params.get("sessionId", ""))
-        session = self._session(session_id)
+        session = self._session(str(params.get("sessionId", "")))
         value, fault = self._check()
         update = members_of(params, "update")
         tag = str(update.get("sessionUpdate", "session/update"))
         if self._connection.version == 2:
-            row = self._version_2.add_update(session, session_id, tag, update)
+            row = self._version_2.add_update(session, tag, update)
         elif value is not None and isinstance(TABLE.get(tag), Says | Changes):
-            row = self._apply(session_id, value.update)
+            row = self._apply(session, value.update)
             if session.running_turn is None and not session.is_replaying:
                 self._add_problem(row, f"{tag} outside of a turn")
         else:
-            row = self._row_of(session_id, (tag, session.turn, session.running_turn), "state", tag)
+            row = self._row_of(session, (tag, session.turn, session.running_turn), "state", tag)
             row.title = summarise(update)
         self._add_problem(row, fault)
         return row
 
-    def _apply(self, session_id: str, update: Any) -> Row:
+    def _apply(self, session: RecordedSession, update: Any) -> Row:
         """Apply an update, or the tool call of a permission request. Return the row of the entry that it changes."""
-        session = self._session(session_id)
         tag = tag_of(update)
         key = key_of(update)
         earlier = None if key is None else session.rows.get(session.timeline.places.get(key))
@@ -223,9 +221,9 @@ class _Analyser:
         assert place is not None
         effect = TABLE[tag]
         if isinstance(effect, Says):
-            row = self._row_of(session_id, place, "message", effect.role)
+            row = self._row_of(session, place, "message", effect.role)
         else:
-            row = self._row_of(session_id, place, "tool", "" if key is None or key[0] == "tool_call" else key[0])
+            row = self._row_of(session, place, "tool", "" if key is None or key[0] == "tool_call" else key[0])
             session.tool_rows[place] = row
             session.timeline.refresh()
         self._entries[row] = session.timeline.entries[place]
@@ -253,19 +251,18 @@ class _Analyser:
         self._rows.append(row)
         return row
 
-    def _row_of(self, session_id: str, key: object, kind: Kind, method: str) -> Row:
+    def _row_of(self, session: RecordedSession, key: object, kind: Kind, method: str) -> Row:
         """Return the row that several updates share."""
-        rows = self._session(session_id).rows
-        if key not in rows:
-            rows[key] = self._new_row(kind, method, session_id=session_id)
-        return rows[key]
+        if key not in session.rows:
+            session.rows[key] = self._new_row(kind, method, session_id=session.id)
+        return session.rows[key]
 
     def _session(self, session_id: str) -> RecordedSession:
         """Return a session. An unknown one may be a replay, if a fork has no response yet."""
         sessions = self._connection.sessions
         if session_id not in sessions:
             fork = self._connection.fork
-            sessions[session_id] = RecordedSession(fork if fork is not None and fork.is_open else None)
+            sessions[session_id] = RecordedSession(session_id, fork if fork is not None and fork.is_open else None)
         return sessions[session_id]
 
     def _check(self, method: str = "") -> tuple[Any, str]:

@@ -13,6 +13,7 @@ class RecordedSession:
     """A session, since it was created or loaded.
 
     Attributes:
+        id: its id; "" for what belongs to no session.
         replay: the call that loads it.
         turn: its newest turn.
         cancel_line: the line of the notification that cancels that turn; 0 if there is none.
@@ -22,6 +23,7 @@ class RecordedSession:
         tool_rows: the rows of the tool calls since the end of the last turn, by their places.
     """
 
+    id: str
     replay: Row | None = None
     turn: Row | None = None
     cancel_line: int = 0

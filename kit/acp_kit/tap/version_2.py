@@ -35,7 +35,7 @@ class Version2Rows:
         self._add_problem = add_problem
         self._texts: dict[Row, list[str]] = {}  # of messages, and of turns
 
-    def add_update(self, session: RecordedSession, session_id: str, tag: str, update: dict[str, Any]) -> Row:
+    def add_update(self, session: RecordedSession, tag: str, update: dict[str, Any]) -> Row:
         """Return the row of an update, with what the update changes."""
         effect = UPDATES.get(tag)
         if (
@@ -44,16 +44,16 @@ class Version2Rows:
             and session.running_turn is None
             and not session.is_replaying
         ):
-            return self._begin_turn(session, session_id, _id_in(update, effect.id), update)
+            return self._begin_turn(session, _id_in(update, effect.id), update)
         if isinstance(effect, Says):
-            row = self._add_message(session, session_id, effect, update)
+            row = self._add_message(session, effect, update)
         elif isinstance(effect, (Changes, Removes)):
-            row = self._add_thing(session, session_id, effect, update)
+            row = self._add_thing(session, effect, update)
         elif tag == _STATE and update.get("state") == "idle" and session.running_turn is not None:
             row = session.running_turn
             self._end_turn(row, session, update)
         else:
-            row = self._row_of(session, session_id, (tag, session.turn, session.running_turn), "state", tag)
+            row = self._row_of(session, (tag, session.turn, session.running_turn), "state", tag)
             row.title = summarise(update)
         return row
 
@@ -62,33 +62,31 @@ class Version2Rows:
         for row, texts in self._texts.items():
             row.title = join_texts(texts)
 
-    def _add_message(self, session: RecordedSession, session_id: str, effect: Says, update: dict[str, Any]) -> Row:
+    def _add_message(self, session: RecordedSession, effect: Says, update: dict[str, Any]) -> Row:
         id = _id_in(update, effect.id)
-        row = self._row_of(session, session_id, ("message", id), "message", effect.role)
+        row = self._row_of(session, ("message", id), "message", effect.role)
         if (turn := session.rows.get(("turn", id))) is not None:
             self._texts[row] = self._texts.setdefault(turn, [])
         self._say(row, update)
         return row
 
-    def _add_thing(
-        self, session: RecordedSession, session_id: str, effect: Changes | Removes, update: dict[str, Any]
-    ) -> Row:
+    def _add_thing(self, session: RecordedSession, effect: Changes | Removes, update: dict[str, Any]) -> Row:
         """Return the row of a tool call, or of something else with an id. A plan has one in each turn."""
         id = _id_in(update, effect.id)
         is_replaced = isinstance(effect, Removes) or (effect.null is None and not effect.appends)
         key = (effect.thing, id, session.turn if is_replaced else None)
         if effect.thing == "tool_call":
-            row = self._row_of(session, session_id, key, "tool", "")
+            row = self._row_of(session, key, "tool", "")
         else:
-            row = self._row_of(session, session_id, key, "state", f"{effect.thing} {id}")
+            row = self._row_of(session, key, "state", f"{effect.thing} {id}")
         if isinstance(effect, Removes):
             row.outcome = "removed"
         elif not effect.appends:
             _change(row, effect.thing, update)
         return row
 
-    def _begin_turn(self, session: RecordedSession, session_id: str, id: str, update: dict[str, Any]) -> Row:
-        row = self._new_row("turn", "session/update", session_id=session_id)
+    def _begin_turn(self, session: RecordedSession, id: str, update: dict[str, Any]) -> Row:
+        row = self._new_row("turn", "session/update", session_id=session.id)
         row.turn = 1 if session.turn is None else session.turn.turn + 1
         session.turn, session.cancel_line = row, 0
         session.rows["turn", id] = row
@@ -100,9 +98,9 @@ class Version2Rows:
         if session.cancel_line and row.outcome != "cancelled":
             self._add_problem(row, f"cancelled by line {session.cancel_line}, but the turn ends with {row.outcome}")
 
-    def _row_of(self, session: RecordedSession, session_id: str, key: object, kind: Kind, method: str) -> Row:
+    def _row_of(self, session: RecordedSession, key: object, kind: Kind, method: str) -> Row:
         if key not in session.rows:
-            session.rows[key] = self._new_row(kind, method, session_id=session_id)
+            session.rows[key] = self._new_row(kind, method, session_id=session.id)
         return session.rows[key]
 
     def _say(self, row: Row, update: dict[str, Any]) -> None:

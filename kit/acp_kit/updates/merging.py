@@ -1,4 +1,4 @@
-"""Merges an update into the entry or the values that it changes."""
+"""Merges an update of version 1 into the entry that it changes."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from pydantic import BaseModel
 from acp_kit.common.profiles import like
 from acp_kit.updates.fields import given_values
 from acp_kit.updates.table import KEPT_AS, TABLE
-from acp_kit.updates.things import Pieces
+from acp_kit.updates.things import PLAIN_TEXT_FIELDS, Pieces
 from acp_runtime import Model
-from acp_runtime.updates import Changes, Says, Sets
+from acp_runtime.updates import Changes, Says
 
 _FINAL_STATUSES: Final = ("completed", "failed", "cancelled")
 _IDENTIFYING_FIELDS: Final = frozenset(("session_update", *(effect.id for effect in KEPT_AS.values())))
@@ -26,7 +26,6 @@ _PLAIN_CHUNK_FIELDS: Final = {
         for name in (effect.id, effect.appends)
     ),
 }
-_PLAIN_TEXT_FIELDS: Final = {"type", "text"}
 
 
 def has_ended(entry: Any) -> bool:
@@ -80,22 +79,13 @@ def with_pieces(effect: Changes, entry: Any, pieces: Pieces) -> Any:
     return _copy(entry, {effect.to: [*pieces.value()]})
 
 
-def change_values(effect: Sets, last: Any, update: Any) -> Any:
-    """Return an update that sets values, merged into the last one of its kind if it may lack some."""
-    return (
-        update
-        if effect.null is None or last is None
-        else _copy(last, given_values(update, without=_IDENTIFYING_FIELDS))
-    )
-
-
 def plain_text(chunk: Any) -> str | None:
     """Return the text of a chunk, or None if the chunk has anything else, such as an image, annotations or `_meta`.
 
     Chunks of plain text can be merged without losing anything.
     """
     content = chunk.content
-    is_plain = content.__pydantic_fields_set__ == _PLAIN_TEXT_FIELDS and chunk.__pydantic_fields_set__ <= (
+    is_plain = content.__pydantic_fields_set__ == PLAIN_TEXT_FIELDS and chunk.__pydantic_fields_set__ <= (
         _PLAIN_CHUNK_FIELDS
     )
     return content.text if is_plain else None

@@ -20,7 +20,8 @@ from acp_runtime.updates import AddsTo, Changes, Effect, Removes, Says, Sets
 Key: TypeAlias = tuple[str, str]
 """The role of a message, or what a thing is, and the id."""
 
-_PLAIN_TEXT_FIELDS: Final = {"type", "text"}
+PLAIN_TEXT_FIELDS: Final = {"type", "text"}
+"""The fields of a text without annotations and `_meta`. Adjacent ones can be one block."""
 
 
 class Pieces:
@@ -33,7 +34,7 @@ class Pieces:
 
     def add(self, block: Any) -> None:
         """Add a block of content. Adjacent texts without annotations or `_meta` are one block."""
-        is_plain = getattr(block, "__pydantic_fields_set__", None) == _PLAIN_TEXT_FIELDS
+        is_plain = getattr(block, "__pydantic_fields_set__", None) == PLAIN_TEXT_FIELDS
         if is_plain and self._texts:
             self._texts.append(block.text)
             return
@@ -145,7 +146,7 @@ class Things:
             case Removes() as effect:
                 self.things.pop((effect.thing, self._id_of[kind](update)), None)
             case Sets() as effect:
-                self.settings[kind] = _merge_settings(effect, self.settings.get(kind), update)
+                self.settings[kind] = merge_settings(effect, self.settings.get(kind), update)
             case AddsTo() as effect:
                 self.lists.setdefault(effect.name, []).append(update)
             case None:
@@ -189,7 +190,8 @@ def _patched_meta(effect: Says | Changes | Sets, old: Any, new: Any) -> Any:
     return {key: value for key, value in ((old or {}) | new).items() if value is not None}
 
 
-def _merge_settings(effect: Sets, last: Any, update: Any) -> Any:
+def merge_settings(effect: Sets, last: Any, update: Any) -> Any:
+    """Return an update that sets values, merged into the last one of its kind if it may lack some."""
     if effect.null is None:
         return update
     fields = given_values(update, without=("session_update",))

@@ -10,7 +10,6 @@ from acp_kit.updates.entries import key_of, updates_of
 from acp_kit.updates.merging import (
     append_piece,
     change_entry,
-    change_values,
     has_ended,
     pieces_of,
     with_pieces,
@@ -18,7 +17,7 @@ from acp_kit.updates.merging import (
 from acp_kit.updates.messages import Chunks, Message
 from acp_kit.updates.replays import merge_replay
 from acp_kit.updates.table import PERMISSION, TABLE, tag_of
-from acp_kit.updates.things import Pieces
+from acp_kit.updates.things import Pieces, merge_settings
 from acp_runtime.updates import AddsTo, Changes, Role, Says, Sets
 
 if TYPE_CHECKING:
@@ -108,7 +107,7 @@ class Timeline:
         if isinstance(effect, Changes):
             return self._change(effect, update, is_question=tag == PERMISSION)
         if isinstance(effect, Sets):
-            self.settings[tag] = change_values(effect, self.settings.get(tag), update)
+            self.settings[tag] = merge_settings(effect, self.settings.get(tag), update)
         elif isinstance(effect, AddsTo):
             self.notices.append(update)
         elif self._keeps_unknown:
