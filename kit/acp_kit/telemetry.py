@@ -148,7 +148,8 @@ def _code_sent(error: BaseException) -> int | None:
 def _with_context(message: InstrumentedMessage) -> Any:
     """Return the params of a message with the current context, if there is one and `_meta` is allowed."""
     params: Any = message.params
-    meta, context = _meta(params), dict[str, str]()
+    meta = _meta(params)
+    context = dict[str, str]()
     if "traceparent" not in meta and _allows_meta(message):
         with _logging_errors():
             inject(context)
@@ -169,7 +170,8 @@ def _with_context(message: InstrumentedMessage) -> Any:
 
 def _allows_meta(message: InstrumentedMessage) -> bool:
     """Whether params may have `_meta`: models of the schema, and JSON unless an extension's model forbids it."""
-    params, method = message.params, message.method
+    params = message.params
+    method = message.method
     if not isinstance(params, dict):
         return isinstance(params, Model) and method is not None
     may_be_unknown = method is None or method.params_type.model_config.get("extra") != "forbid"

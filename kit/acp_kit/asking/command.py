@@ -51,7 +51,10 @@ from acp_runtime.escaping import printable
 
 # How long an agent that ignores the cancellation may take to answer once the user has interrupted it again, in seconds.
 _CANCEL_SECONDS = 0.5
-_FAILED, _LOGIN_NEEDED, _NOT_STARTED, _CANCELLED = 1, 3, 127, 130
+_FAILED = 1
+_LOGIN_NEEDED = 3
+_NOT_STARTED = 127
+_CANCELLED = 130
 
 
 def add_ask(parser: CommandParser) -> None:

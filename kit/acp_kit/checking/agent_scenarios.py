@@ -235,7 +235,8 @@ async def config_options(agent: Agent) -> None:
     if not offered:
         raise Skipped("the session has no config options")
     for id, option in offered.items():
-        values, current = _values_of(option), member(option, "currentValue")
+        values = _values_of(option)
+        current = member(option, "currentValue")
         if values and current not in values:
             raise Violation(f"{id} is {current!r}, which is none of {values}")
         for value in [value for value in values if value != current][:1]:

@@ -147,7 +147,8 @@ class Client(Peer):
         return {"id": id, "method": "session/request_permission", "params": params}
 
     def _receive(self, message: Json) -> None:
-        id, method = message.get("id"), str(message.get("method"))
+        id = message.get("id")
+        method = str(message.get("method"))
         is_request = "id" in message and "method" in message
         if is_request and method in self.results:
             self.send({"id": id, "result": self.results[method]})

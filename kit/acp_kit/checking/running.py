@@ -106,7 +106,8 @@ async def _play(scenario: Scenario, peer: Peer) -> Result:
         try:
             peer.check_lines(noise=False)
         except Violation as violation:
-            status, reason = "failed", str(violation)
+            status = "failed"
+            reason = str(violation)
         else:
             raise
     return Result(

@@ -169,7 +169,8 @@ class ClientSession:
             RuntimeError: if the option has another value in the agent's response.
         """
         await self.ready()
-        options, modes = self.state.config_options, self.state.available_modes
+        options = self.state.config_options
+        modes = self.state.available_modes
         option = find_option(options, setting)
         if option is not None:
             check_value(option, value)

@@ -98,9 +98,8 @@ def _sentence(advice: str | None) -> str:
 
 def _advice_about_program(error: OSError, program: str) -> str | None:
     reason = error.strerror or ""
-    if reason.endswith(
-        os.strerror(ENOENT)
-    ):  # otherwise the reason is more exact, such as that its interpreter is missing
+    # Otherwise the reason is more exact, such as that its interpreter is missing.
+    if reason.endswith(os.strerror(ENOENT)):
         in_path = "Install it, or write its whole path: it is not in a folder of PATH"
         return "Check the path" if os.path.dirname(program) else in_path
     return "Check that the file may be executed" if error.errno == EACCES else None

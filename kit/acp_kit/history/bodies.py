@@ -33,7 +33,8 @@ def check_sendable(update: Any) -> None:
     """
     from acp_runtime import Options, OversizedMessage
 
-    size, limit = len(dump(update)), Options.max_message_bytes
+    size = len(dump(update))
+    limit = Options.max_message_bytes
     if size > limit:
         raise OversizedMessage("session/update", size, limit)
 

@@ -98,7 +98,8 @@ class _Message:
 
 
 def _messages(updates: Iterable[Any], images: bool) -> list[_Message]:
-    timeline, messages = Timeline(), list[_Message]()
+    timeline = Timeline()
+    messages = list[_Message]()
     for update in updates:
         timeline.apply(update)
     timeline.refresh()
@@ -110,7 +111,8 @@ def _messages(updates: Iterable[Any], images: bool) -> list[_Message]:
         elif (key := key_of(entry)) is not None and key[0] == "tool_call":
             if not messages or messages[-1].role == "user" or messages[-1].call is not None:
                 messages.append(_Message("assistant", []))
-            messages[-1].call, messages[-1].call_id = entry, _new_id(key[1], ids)
+            messages[-1].call = entry
+            messages[-1].call_id = _new_id(key[1], ids)
     return messages
 
 

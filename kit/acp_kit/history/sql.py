@@ -190,7 +190,9 @@ class SqlHistory(HistoryStore):
         if self._loop is not None and not self._loop.is_closed():
             advice = "Close it there first, or make another SqlHistory for this event loop."
             raise RuntimeError(f"{self._name} is used in another event loop. {advice}")
-        self._loop, self._opening, self._writing = loop, asyncio.Lock(), asyncio.Lock()
+        self._loop = loop
+        self._opening = asyncio.Lock()
+        self._writing = asyncio.Lock()
 
     def _append(self, connection: Connection, session_id: str, updates: Sequence[SessionUpdate]) -> None:
         batches = [updates[start : start + _BATCH] for start in range(0, len(updates), _BATCH)]

@@ -284,7 +284,8 @@ def _is_command_line(error: OSError, request: v1.CreateTerminalRequest) -> bool:
 
 
 def _refusal(error: OSError, command: str) -> RequestError:
-    message, data = printable(f"{error.strerror}.", 1000), {"command": command}
+    message = printable(f"{error.strerror}.", 1000)
+    data = {"command": command}
     if isinstance(error, InvalidCommand) or not command:
         return InvalidParams(message, data)
     return ResourceNotFound(message, data) if error.errno == ENOENT else InternalError(message, data)

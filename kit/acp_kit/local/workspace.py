@@ -122,7 +122,9 @@ class Workspace:
         """
         if not self._can_read:
             raise MethodNotFound("fs/read_text_file")
-        path, line, limit = request.path, request.line, request.limit
+        path = request.path
+        line = request.line
+        limit = request.limit
         async with self._lock(path):
             text = await self._unsaved_text(path, session_roots)
             if text is not None:

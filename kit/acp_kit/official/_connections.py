@@ -145,7 +145,8 @@ class Connection:
 
     async def close(self) -> None:
         """End the connection, and the process at the other end if this side started it."""
-        is_first, self.is_closed = not self.is_closed, True
+        is_first = not self.is_closed
+        self.is_closed = True
         if is_first and self.end_process is not None:
             # In a task, because a handler that calls this is cancelled.
             self._task = asyncio.create_task(self.end_process(), name="acp-closing")

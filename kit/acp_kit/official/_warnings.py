@@ -12,9 +12,11 @@ _BETWEEN = ("acp_kit.official", "asyncio", "contextlib")
 
 def warn_caller(text: str, category: type[Warning]) -> None:
     """Warn about the line of the program that led here."""
-    frame, level = inspect.currentframe(), 1
+    frame = inspect.currentframe()
+    level = 1
     while frame is not None and _is_between(frame):
-        frame, level = frame.f_back, level + 1
+        frame = frame.f_back
+        level += 1
     warn(text, category, stacklevel=level)
 
 

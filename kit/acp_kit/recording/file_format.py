@@ -93,7 +93,9 @@ def iterate_recording(path: str | Path) -> Iterator[Recorded]:
             direction = directions.get(str(entry.get("direction", entry.get("dir"))))
             if direction is None:
                 raise NotARecordingError(f"{path}, line {number}: `direction` is not c2a, a2c or stderr")
-            time, message, line = entry.get("time"), entry.get("message", entry.get("msg")), entry.get("line")
+            time = entry.get("time")
+            message = entry.get("message", entry.get("msg"))
+            line = entry.get("line")
             if time is not None and not _is_time(time):
                 raise NotARecordingError(f"{path}, line {number}: `time` is not a number of seconds since 1970")
             if not isinstance(line, str | None):

@@ -128,7 +128,8 @@ def _redact_pieces(pieces: Sequence[_Piece], *, is_appended: bool) -> Iterator[t
     for piece, offset in zip(pieces, offsets, strict=True):
         while first < len(spans) and spans[first][1] <= offset:
             first += 1
-        text, place = b"", 0
+        text = b""
+        place = 0
         for start, stop in islice(spans, first, None):
             if start >= offset + len(piece.text):
                 break

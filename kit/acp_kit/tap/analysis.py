@@ -82,7 +82,8 @@ class _Analyser:
         """Add the next line of the recording to a row."""
         self._line = line
         message = members_of(line.message)
-        method, params = message.get("method"), members_of(message, "params")
+        method = message.get("method")
+        params = members_of(message, "params")
         if line.direction == "stderr":
             row = self._new_row("text", title=line.line or "")
             self._add_problem(row, row.title.partition(_TAP)[2])

@@ -82,7 +82,8 @@ def _show(options: Namespace) -> int:
 
     if options.against is not None:
         return _compare(options)
-    name, recording = options.file.name, iterate_recording(options.file)
+    name = options.file.name
+    recording = iterate_recording(options.file)
     if options.html is not None:
         options.html.write_text(page(name, redact_recording(recording)), "utf-8")
         return 0

@@ -125,14 +125,16 @@ def _difference(value: Any, other: Any) -> tuple[str, Any, Any] | None:
     while unvisited:
         difference = path, one, two = unvisited.pop()
         if isinstance(one, dict) and isinstance(two, dict):
-            fields, others = cast("dict[str, Any]", one), cast("dict[str, Any]", two)
+            fields = cast("dict[str, Any]", one)
+            others = cast("dict[str, Any]", two)
             keys = [*fields, *(key for key in others if key not in fields)]
             unvisited += [
                 (f"{path}.{key}".lstrip("."), fields.get(key, _MISSING), others.get(key, _MISSING))
                 for key in reversed(keys)
             ]
         elif isinstance(one, list) and isinstance(two, list):
-            items, other_items = cast("list[object]", one), cast("list[object]", two)
+            items = cast("list[object]", one)
+            other_items = cast("list[object]", two)
             pairs = [*enumerate(zip_longest(items, other_items, fillvalue=_MISSING))]
             unvisited += [(f"{path}[{index}]", item, other_item) for index, (item, other_item) in reversed(pairs)]
         elif one != two or isinstance(one, bool) != isinstance(two, bool):
@@ -168,7 +170,8 @@ class _Reader:
     def add(self, recorded: Recorded) -> None:
         """Add a line."""
         message = members_of(recorded.message)
-        method, direction = message.get("method"), recorded.direction
+        method = message.get("method")
+        direction = recorded.direction
         if not isinstance(method, str):
             self._add_response(recorded, message)
             return

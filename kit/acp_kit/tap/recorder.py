@@ -55,7 +55,8 @@ class Recorder:
             with closing(self._file):
                 self._write()
         except OSError as error:
-            self._is_recording, self._queue = False, SimpleQueue()
+            self._is_recording = False
+            self._queue = SimpleQueue()
             sys.stderr.write(f"acp-bindings tap: the recording {self._path} stops here: {error}\n")
             sys.stderr.flush()
 

@@ -46,7 +46,9 @@ class Row:
 
     def add(self, recorded: Recorded) -> None:
         """Add a line of the recording."""
-        self.start, self.end = (self.start if self.lines else recorded.time), recorded.time
+        if not self.lines:
+            self.start = recorded.time
+        self.end = recorded.time
         self.lines.append(recorded.number)
 
     @property

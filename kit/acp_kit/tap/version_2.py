@@ -88,7 +88,8 @@ class Version2Rows:
     def _begin_turn(self, session: RecordedSession, id: str, update: dict[str, Any]) -> Row:
         row = self._new_row("turn", "session/update", session_id=session.id)
         row.turn = 1 if session.turn is None else session.turn.turn + 1
-        session.turn, session.cancel_line = row, 0
+        session.turn = row
+        session.cancel_line = 0
         session.rows["turn", id] = row
         self._say(row, update)
         return row

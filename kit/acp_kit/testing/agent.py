@@ -131,10 +131,13 @@ class ScriptedAgent:
     async def play(self, turn: Turn, request: v1.PromptRequest | v1.LoadSessionRequest) -> None:
         """Play the next steps. The agent calls this."""
         self._played += 1
-        number, count = self._played, len(self._script)
-        name, text = "session/load", "session/load"
+        number = self._played
+        count = len(self._script)
+        name = "session/load"
+        text = "session/load"
         if isinstance(request, v1.PromptRequest):
-            name, text = "prompt", to_text(request.prompt)[:80]
+            name = "prompt"
+            text = to_text(request.prompt)[:80]
         if number > count:
             raise RequestError(-32603, f"The script has no steps for prompt {number} of {count}: {text!r}")
         steps = self._script[number - 1]

@@ -140,7 +140,8 @@ class _Client(UpdateHandlers, v1.Client):
 
     def file_name(self, request: v1.ReadTextFileRequest | v1.WriteTextFileRequest) -> str:
         """Return the name of a file in the script."""
-        path, session = PurePath(request.path), find_session(self.agent, request.session_id)
+        path = PurePath(request.path)
+        session = find_session(self.agent, request.session_id)
         if session is None or not path.is_relative_to(session.opening["cwd"]):
             return request.path
         return path.relative_to(session.opening["cwd"]).as_posix()

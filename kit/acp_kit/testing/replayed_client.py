@@ -74,7 +74,8 @@ class ReplayedClient(RecordedSide):
             return [entry for entry in super()._candidates(message) if not _is_notification(entry)]
         unsent = (entry.index for entry in self._entries[self._next :] if entry.direction == "c2a")
         end = next(unsent, len(self._entries))
-        session, state = member(message, "params", "sessionId"), _state(message)
+        session = member(message, "params", "sessionId")
+        state = _state(message)
         return [
             entry
             for entry in self._awaited

@@ -44,7 +44,8 @@ def _complete_known(known: Sequence[Any], replayed: Sequence[Any]) -> list[Any] 
         for entry in reversed(replayed):
             if isinstance(entry, Message) and entry.role == role and (end := said.rfind(entry.text, 0, end)) < 0:
                 return None
-    entries, place = [*known], len(known)
+    entries = [*known]
+    place = len(known)
     for entry in reversed(replayed):
         if not isinstance(entry, Message):
             place = next((place for place in range(place - 1, -1, -1) if key_of(known[place]) == key_of(entry)), -1)

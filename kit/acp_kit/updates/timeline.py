@@ -163,7 +163,8 @@ class Timeline:
         """Add an entry, as the newest one with its id, and return its place."""
         self.end_message()
         if place is None:
-            place, self.next_place = self.next_place, self.next_place + 1
+            place = self.next_place
+            self.next_place += 1
         self._put(entry, place)
         return place
 

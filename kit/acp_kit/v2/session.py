@@ -102,7 +102,8 @@ class Session:
             work.close()
             raise
         self._turn.add_done_callback(lambda _: work.close())  # it may have been cancelled before its first step
-        self._is_cancelled, self._is_working = False, True
+        self._is_cancelled = False
+        self._is_working = True
         return self._make("PromptResponse", message_id=message.message_id)
 
     async def send(self, update: Update) -> None:

@@ -60,7 +60,8 @@ class ClientV1(PassesExtensions, v1.Client):
 
     async def session_request_permission(self, request: v1.RequestPermissionRequest) -> v1.RequestPermissionResponse:
         """Ask the client, with the tool call as the subject. Its title is the title of the question."""
-        session, params = self._find_session(request.session_id), request.model_dump()
+        session = self._find_session(request.session_id)
+        params = request.model_dump()
         if session.is_closed or not request.options:
             _logger.warning("The agent has asked for a permission without options, or after the end of its session.")
             return v1.RequestPermissionResponse(outcome=v1.RequestPermissionOutcomeCancelled())

@@ -135,7 +135,8 @@ class Session:
             is_muted: whether it is left out, because the client doesn't want it again.
         """
         self.updates.begin_replay()
-        self._is_loading, self._is_muted = True, is_muted
+        self._is_loading = True
+        self._is_muted = is_muted
         try:
             yield
         finally:
@@ -146,7 +147,8 @@ class Session:
 
     async def receive(self, params: Json) -> None:
         """Pass on an update of the agent, after the prompt that it belongs to."""
-        update, turn = params["update"], self.turn
+        update = params["update"]
+        turn = self.turn
         kind = update["sessionUpdate"]
         if self._is_muted and kind in _HISTORY:
             self.updates.to_v2(update)  # its ids are used

@@ -66,7 +66,8 @@ class Updates:
 
         In version 2, everything with one id is the same message. Some agents of version 1 give several the same.
         """
-        kind, id = update["sessionUpdate"], update.get("messageId")
+        kind = update["sessionUpdate"]
+        id = update.get("messageId")
         if self._last_message is None or self._last_message[:2] != (kind, id):
             if kind == "user_message_chunk":
                 self.calls.begin_turn()

@@ -69,6 +69,8 @@ class EventParser:
         return None
 
     def _end_event(self) -> bytes | None:
-        kind, data = self._kind, bytes(self._data[:-1])
-        self._kind, self._data = b"", bytearray()
+        kind = self._kind
+        data = bytes(self._data[:-1])
+        self._kind = b""
+        self._data = bytearray()
         return data if data and kind in (b"", b"message") else None

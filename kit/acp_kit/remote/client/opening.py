@@ -47,7 +47,8 @@ async def open_transport(
         parts = httpx2.URL(url)
     except httpx2.InvalidURL as invalid:
         raise ValueError(f"The URL is invalid: {invalid}") from None
-    url, scheme = str(parts), parts.scheme  # in lower case
+    url = str(parts)
+    scheme = parts.scheme  # in lower case
     if scheme not in ("ws", "wss", "http", "https"):
         raise ValueError(f"The URL must begin with ws:, wss:, http: or https:, not with {scheme!r}.")
     if (parts.port or 0) > _MAX_PORT:

@@ -64,7 +64,8 @@ class Stream:
         self.task = asyncio.create_task(self._run(), name="acp-stream")
 
     async def _run(self) -> None:
-        clock, early = asyncio.get_running_loop().time, 0
+        clock = asyncio.get_running_loop().time
+        early = 0
         try:
             opened = clock()
             while await self._read():
@@ -80,7 +81,8 @@ class Stream:
         except OSError as lost:
             self.error = lost
         except ValueError as invalid:
-            self.error, self.is_fatal = OSError(str(invalid)), True
+            self.error = OSError(str(invalid))
+            self.is_fatal = True
         self.is_settled.set()
         await self._on_end(self)
 
@@ -100,7 +102,8 @@ class Stream:
                     raise self._requests.unusable(response, f"it is {kind or 'of no type'} instead of events")
                 self._was_opened = True
                 self.is_settled.set()
-                parser, chunks = EventParser(self._max_message_bytes), response.aiter_raw()
+                parser = EventParser(self._max_message_bytes)
+                chunks = response.aiter_raw()
                 while chunk := await _next(chunks, self._patience):
                     held_back.cancel()
                     if not is_silent and chunk.startswith(b":") and chunk.endswith(b"\n"):  # a keep-alive

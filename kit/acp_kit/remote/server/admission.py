@@ -61,7 +61,8 @@ class Admission:
 
     def check(self, request: HTTPRequest) -> None:
         """Refuse a request to another host, or of another site's page. Add the headers that let listed pages read."""
-        host, origin = request.header("host").lower(), request.header("origin").lower()
+        host = request.header("host").lower()
+        origin = request.header("origin").lower()
         if _without_port(host) not in self._hosts:
             raise Refused(403, "This server doesn't serve that Host. It must be listed in `hosts`.")
         if origin in self._origins:

@@ -166,7 +166,9 @@ class HTTPEndpoint:
     async def _body(
         self, request: HTTPRequest, receive: Receive, transport: HTTPTransport, max_bytes: int, seconds: float
     ) -> bytes:
-        body, size, has_more = bytearray(), 0, True
+        body = bytearray()
+        size = 0
+        has_more = True
         try:
             async with asyncio.timeout(seconds) as deadline:
                 with transport.reading_body(deadline):
@@ -174,7 +176,8 @@ class HTTPEndpoint:
                         event = await receive()
                         if event["type"] == "http.disconnect":
                             raise Refused(499, "The client has disconnected.")
-                        chunk, has_more = event.get("body", b""), event.get("more_body", False)
+                        chunk = event.get("body", b"")
+                        has_more = event.get("more_body", False)
                         size += len(chunk)
                         # The rest is read, too: otherwise, servers close the whole connection over HTTP/2.
                         body += chunk if size <= max_bytes else b""
@@ -200,7 +203,8 @@ class HTTPEndpoint:
             raise Refused(426, "Only an upgrade to websocket is possible.", headers={"Upgrade": "websocket"})
         if not _accepts_events(request):
             raise Refused(406, "The Accept header must allow text/event-stream.")
-        transport, session = self._find(request, identity), self._session(request)
+        transport = self._find(request, identity)
+        session = self._session(request)
         if transport.is_open(session):
             raise Refused(409, "This stream already has a reader.")
         if not transport.has_room_for(session):

@@ -254,7 +254,8 @@ class HTTPTransport:
 
     async def _wait_for_room(self, key: str) -> None:
         """Wait while a stream is full, as long as the client reads it."""
-        loop, seconds = asyncio.get_running_loop(), self._bounds.unread_seconds
+        loop = asyncio.get_running_loop()
+        seconds = self._bounds.unread_seconds
         try:
             async with asyncio.timeout(seconds) as deadline:
                 while not self.has_ended and not self._has_room(key):

@@ -74,7 +74,8 @@ async def serve(app: ASGIApp, listeners: list[socket.socket] | None, **options: 
 
     Connections are ended before uvicorn stops, because it doesn't tell an application when it does.
     """
-    running, stopped = _Running(app), asyncio.Event()
+    running = _Running(app)
+    stopped = asyncio.Event()
     server = uvicorn.Server(uvicorn_config(running, **{"ws_max_size": _max_frame_bytes(app), **options}))
     for listener in listeners or []:
         logging.getLogger("uvicorn.error").info("Listening on %s", listener.getsockname())

@@ -112,7 +112,8 @@ class Stream:
 
     async def _write_some(self, send: Send, seconds: float) -> None:
         """Write one message, and the next ones that fit into the same chunk."""
-        count, size = 1, len(self._lines[0])
+        count = 1
+        size = len(self._lines[0])
         while count < len(self._lines) and size + len(self._lines[count]) <= _CHUNK_BYTES:
             size += len(self._lines[count])
             count += 1

@@ -15,7 +15,11 @@ from acp_kit.remote.server.bounds import Bounds
 from acp_kit.remote.server.connections import Connections
 from acp_kit.remote.server.requests import HTTPRequest, Receive, Send, encode_headers
 
-_NORMAL, _GOING_AWAY, _POLICY, _TOO_BIG, _FAILED = 1000, 1001, 1008, 1009, 1011
+_NORMAL = 1000
+_GOING_AWAY = 1001
+_POLICY = 1008
+_TOO_BIG = 1009
+_FAILED = 1011
 _CLOSE_SECONDS = 2.0
 _SLOWEST = 16 * 1024  # bytes a second that a client has to read of a large message
 
@@ -45,7 +49,8 @@ class WebSocketTransport:
         self._is_aborted = False
         self._deadline: asyncio.Timeout | None = None
         self.watch_buffered = account.watch
-        self.requested, self.initialized = asyncio.Future[None](), asyncio.Future[None]()
+        self.requested = asyncio.Future[None]()
+        self.initialized = asyncio.Future[None]()
 
     async def receive(self) -> bytes:
         """Return the next message of the client."""
