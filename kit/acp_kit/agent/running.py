@@ -34,13 +34,13 @@ class CommandRun:
         """Run the command until it exits, then end its descendants. `call` shows its output."""
         command, args = in_shell(self.command, self.args) if self.shell else (self.command, self.args)
         if session.client.supports("terminal/create"):
-            return await self._in_terminal(session, command, args, call)
-        result = await self._locally(session.id, command, args)
+            return await self._run_in_terminal(session, command, args, call)
+        result = await self._run_locally(session.id, command, args)
         if call is not None and result.output:
             call.output(result.output)
         return result
 
-    async def _in_terminal(
+    async def _run_in_terminal(
         self, session: SessionBase, command: str, args: tuple[str, ...], call: ToolCall | None
     ) -> TerminalResult:
         terminal = Terminal(
@@ -61,7 +61,7 @@ class CommandRun:
         tail.add(result.output.encode(errors="replace"))
         return replace(result, output=tail.text, truncated=True) if tail.truncated else result
 
-    async def _locally(self, session_id: str, command: str, args: tuple[str, ...]) -> TerminalResult:
+    async def _run_locally(self, session_id: str, command: str, args: tuple[str, ...]) -> TerminalResult:
         env = [v1.EnvVariable(name=name, value=value) for name, value in self.env.items()]
         timed_out = False
         terminals = Terminals(inherit_env=self.inherit_env, max_output_bytes=self.output_byte_limit, keep_released=0)

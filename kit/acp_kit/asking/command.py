@@ -84,19 +84,21 @@ def _ask(parser: CommandParser, options: Namespace) -> int:
         parser.error(f"argument --allow: {error}")
     output = JsonOutput() if options.json else TextOutput()
     try:
-        return _talk(output, rules, question, options.session, options.command)
+        return _ask_agent(output, rules, question, options.session, options.command)
     except KeyboardInterrupt:
         output.fail("Cancelled.")
         return _CANCELLED
     except AuthenticationRequired as error:
-        output.fail(_login_help(error, (), options.command[0]))
+        output.fail(_explain_login(error, (), options.command[0]))
         return _LOGIN_NEEDED
     except (RemoteError, ConnectionClosed, GuardError, InvalidResponse, ProtocolVersionMismatch, TimeoutError) as error:
         output.fail(str(error))
         return _FAILED
 
 
-def _talk(output: TextOutput, rules: Sequence[Rule], question: str, session_id: str | None, command: list[str]) -> int:
+def _ask_agent(
+    output: TextOutput, rules: Sequence[Rule], question: str, session_id: str | None, command: list[str]
+) -> int:
     """Start the agent and send it the question. Return the exit code."""
     # All of stderr is passed on, so errors need not repeat its end.
     options = Options(stderr=output.write_stderr, stderr_tail=0)
@@ -113,7 +115,7 @@ def _talk(output: TextOutput, rules: Sequence[Rule], question: str, session_id: 
                 output.begin(session.id)
                 return _take_turn(output, agent, session, question)
         except AuthenticationRequired as error:
-            output.fail(_login_help(error, agent.initialized.auth_methods, command[0]))
+            output.fail(_explain_login(error, agent.initialized.auth_methods, command[0]))
             return _LOGIN_NEEDED
 
 
@@ -155,7 +157,7 @@ def _terminate(agent: SyncAgent) -> None:
             os.kill(process.pid, signal.SIGTERM)
 
 
-def _login_help(error: AuthenticationRequired, methods: Sequence[v1.AuthMethod], program: str) -> str:
+def _explain_login(error: AuthenticationRequired, methods: Sequence[v1.AuthMethod], program: str) -> str:
     offered = "".join(
         f"\n  {printable(method.name)}{f': {printable(method.description)}' if method.description else ''}"
         for method in methods

@@ -34,7 +34,7 @@ class TextOutput:
         """Print an update of the turn."""
         match update:
             case v1.SessionUpdateAgentMessageChunk(content=content):
-                self._reply(to_text([content]))
+                self._write_reply(to_text([content]))
             case v1.SessionUpdateToolCall(tool_call_id=id, title=title):
                 self._titles[id] = title
                 self.note(f"> {title}")
@@ -52,7 +52,7 @@ class TextOutput:
             self.note(f"Rejected: {title}{kind}. There is no terminal to ask you on. See --allow.")
             return None
         self.note(f"? {title}")
-        for line in _details(call):
+        for line in _describe_changes(call):
             self.note(f"  {line}")
         ids = {str(number): option.option_id for number, option in enumerate(request.options, 1)}
         for number, option in enumerate(request.options, 1):
@@ -95,7 +95,7 @@ class TextOutput:
         self._end_reply()
         sys.stderr.write(f"acp-bindings ask: {printable_lines(message)}\n")
 
-    def _reply(self, text: str) -> None:
+    def _write_reply(self, text: str) -> None:
         text = join_texts([self._incomplete, text])
         is_half = text[-1:] == "\r" or "\ud800" <= text[-1:] <= "\udbff"
         self._incomplete = text[-1:] if is_half else ""
@@ -148,7 +148,7 @@ def _print(type: str, **keys: Any) -> None:
     sys.stdout.flush()
 
 
-def _details(call: v1.ToolCallUpdate) -> Iterator[str]:
+def _describe_changes(call: v1.ToolCallUpdate) -> Iterator[str]:
     """Yield lines that help to decide about a tool call: its text and its changes of files."""
     for content in call.content or []:
         match content:

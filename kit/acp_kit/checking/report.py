@@ -36,7 +36,7 @@ def format_text(result: Result) -> str:
         return printable(head, sys.maxsize)
     arrows = {"c2a": "->", "a2c": "<-", "stderr": "  "}
     lines = [scenario.rule, scenario.url(result.version)]
-    lines += [f"{arrows[entry.direction]} {_short(entry.data)}" for entry in result.entries[-_MAX_LINES:]]
+    lines += [f"{arrows[entry.direction]} {_shorten(entry.data)}" for entry in result.entries[-_MAX_LINES:]]
     if printed := result.output.strip().splitlines():
         lines += ["The output of the program:", *(f"  {line[:_MAX_WIDTH]}" for line in printed[-_MAX_LINES:])]
     return "\n      ".join(printable(line, sys.maxsize) for line in [head, *lines])
@@ -56,7 +56,7 @@ def format_json(command: Sequence[str], results: Sequence[Result]) -> str:
     report = {
         "command": [*command],
         "passed": not any(map(violates_must, results)),
-        "scenarios": [*map(_members, results)],
+        "scenarios": [*map(_describe, results)],
     }
     return json.dumps(report, indent=2)
 
@@ -81,7 +81,7 @@ def format_junit(name: str, results: Sequence[Result]) -> str:
     return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True)
 
 
-def _members(result: Result) -> dict[str, Any]:
+def _describe(result: Result) -> dict[str, Any]:
     scenario = result.scenario
     return {
         "id": scenario.id,
@@ -100,7 +100,7 @@ def _members(result: Result) -> dict[str, Any]:
     }
 
 
-def _short(line: bytes) -> str:
+def _shorten(line: bytes) -> str:
     text = (
         line[: 2 * _MAX_WIDTH]
         .decode(errors="replace")

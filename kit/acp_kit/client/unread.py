@@ -41,5 +41,5 @@ class Unread:
                 return None
             self._changed.clear()
             await self._changed.wait()
-        update: SessionUpdate = self._updates.popleft().merged()
+        update: SessionUpdate = self._updates.popleft().merge()
         return update

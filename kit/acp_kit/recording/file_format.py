@@ -87,9 +87,9 @@ def iterate_recording(path: str | Path) -> Iterator[Recorded]:
         NotARecordingError: if it isn't a recording. The message names the line.
     """
     with open(path, "rb") as file:
-        directions = _DIRECTIONS | _sides(entry for _, entry in _entries(path, file))
+        directions = _DIRECTIONS | _find_directions(entry for _, entry in _read_entries(path, file))
         file.seek(0)
-        for number, entry in _entries(path, file):
+        for number, entry in _read_entries(path, file):
             direction = directions.get(str(entry.get("direction", entry.get("dir"))))
             if direction is None:
                 raise NotARecordingError(f"{path}, line {number}: `direction` is not c2a, a2c or stderr")
@@ -156,7 +156,7 @@ def _is_json_with_lone_surrogates(data: bytes) -> bool:
     return True
 
 
-def _entries(path: str | Path, file: BinaryIO) -> Iterator[tuple[int, dict[str, Any]]]:
+def _read_entries(path: str | Path, file: BinaryIO) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the objects in a file, with the numbers of their lines."""
     has_text = has_entries = False
     for number, data in enumerate(file, 1):
@@ -179,7 +179,7 @@ def _is_time(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < _MAX_TIME
 
 
-def _sides(entries: Iterable[dict[str, Any]]) -> dict[str, Direction]:
+def _find_directions(entries: Iterable[dict[str, Any]]) -> dict[str, Direction]:
     """Return the directions of `in` and `out`, by the first message that only one side can have sent."""
     for entry in entries:
         if entry.get("direction", entry.get("dir")) in ("c2a", "a2c"):

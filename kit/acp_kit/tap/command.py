@@ -78,14 +78,14 @@ def _read(parser: CommandParser, run: Callable[[Namespace], int], options: Names
 def _show(options: Namespace) -> int:
     from acp_kit.recording.streamed_secrets import redact_recording
     from acp_kit.tap.analysis import analyse
-    from acp_kit.tap.showing import page, show
+    from acp_kit.tap.showing import make_page, show
 
     if options.against is not None:
         return _compare(options)
     name = options.file.name
     recording = iterate_recording(options.file)
     if options.html is not None:
-        options.html.write_text(page(name, redact_recording(recording)), "utf-8")
+        options.html.write_text(make_page(name, redact_recording(recording)), "utf-8")
         return 0
     rows = analyse(recording)
     for line in show(name, rows, options.method, options.session, errors_only=options.errors):

@@ -71,7 +71,7 @@ def compare(names: tuple[str, str], recordings: tuple[Iterable[Recorded], Iterab
     Raises:
         NotARecordingError: if a message is nested too deeply.
     """
-    ours, others = (_events(recording) for recording in recordings)
+    ours, others = (_read_events(recording) for recording in recordings)
     differences = [
         difference
         for session in {**ours, **others}
@@ -107,10 +107,10 @@ def _describe(names: tuple[str, str], event: _Event | None, other: _Event | None
         same = next((place for place, pair in enumerate(zip_longest(value, other_value)) if pair[0] != pair[1]), 0)
         start = max(0, same - _CONTEXT)
     for name, shown in zip(names, (value, other_value), strict=True):
-        yield f"  {name}: {path} is {_short(shown, start)}"
+        yield f"  {name}: {path} is {_shorten(shown, start)}"
 
 
-def _short(value: Any, start: int) -> str:
+def _shorten(value: Any, start: int) -> str:
     if value is _MISSING:
         return "missing"
     if start:
@@ -142,7 +142,7 @@ def _difference(value: Any, other: Any) -> tuple[str, Any, Any] | None:
     return None
 
 
-def _events(recording: Iterable[Recorded]) -> dict[str, list[_Event]]:
+def _read_events(recording: Iterable[Recorded]) -> dict[str, list[_Event]]:
     """Return the events of each session, with what doesn't matter left out. Sessions are numbered."""
     reader = _Reader()
     for recorded in recording:

@@ -18,8 +18,8 @@ _MAX_PROBLEM = 400
 _PAGE = Path(__file__).with_name("page.html")
 
 
-def page(name: str, recording: Sequence[Recorded]) -> str:
-    """Return the page. It has all messages, so redact the recording first."""
+def make_page(name: str, recording: Sequence[Recorded]) -> str:
+    """Return a page that shows a recording. It has all messages, so redact the recording first."""
     rows = [{field: value for field, value in vars(row).items() if value} for row in analyse(recording)]
     messages = {entry.number: entry.message if entry.line is None else entry.line for entry in recording}
     content = json.dumps({"name": name, "rows": rows, "messages": messages}, separators=(",", ":"))
@@ -60,27 +60,28 @@ def _show(name: str, rows: Sequence[Row], method: str | None, session: str, *, e
         if not has_method or not row.session.startswith(session) or (errors_only and not row.is_wrong):
             continue
         if row.session and row.session != shown_session:
-            yield f"session {_short(row.session)}"
+            yield f"session {_shorten(row.session)}"
             shown_session = row.session
         time = "" if row.start is None else f"{row.start - first_time:.3f}"
         indent = "  " if (row.turn and row.kind != "turn") or row.is_replay else ""
-        title = f": {_short(' '.join(row.title.split()))}" if row.title else ""
-        outcome = f" => {_short(row.outcome)}" if row.outcome else ""
-        start = f"{row.lines[0]:5} {time:>9} {indent}{_ARROWS[row.direction]} {_label(row)}"
+        title = f": {_shorten(' '.join(row.title.split()))}" if row.title else ""
+        outcome = f" => {_shorten(row.outcome)}" if row.outcome else ""
+        start = f"{row.lines[0]:5} {time:>9} {indent}{_ARROWS[row.direction]} {_make_label(row)}"
         yield f"{start}{title}{outcome}{_duration_and_count(row)}".rstrip(": ")
         for number, text in row.problems:
             where = f"line {number}: " if number != row.lines[0] else ""
-            yield f"{'':15} {indent}   PROBLEM: {where}{_short(text, _MAX_PROBLEM)}"
+            yield f"{'':15} {indent}   PROBLEM: {where}{_shorten(text, _MAX_PROBLEM)}"
 
 
-def _short(text: str, limit: int = _MAX_TITLE) -> str:
+def _shorten(text: str, limit: int = _MAX_TITLE) -> str:
     return text if len(text) <= limit else f"{text[:limit]}..."
 
 
-def _label(row: Row) -> str:
+def _make_label(row: Row) -> str:
     if row.kind == "text":
         return "stderr" if row.direction == "stderr" else "not a message"
-    return {"turn": f"turn {row.turn}", "tool": f"tool {_short(row.method)}".rstrip()}.get(row.kind, _short(row.method))
+    method = _shorten(row.method)
+    return {"turn": f"turn {row.turn}", "tool": f"tool {method}".rstrip()}.get(row.kind, method)
 
 
 def _duration_and_count(row: Row) -> str:

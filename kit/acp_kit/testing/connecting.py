@@ -38,7 +38,7 @@ _MAX_FAILURES = 3
 _MAX_FRAMES = 3
 _MAX_LINES = 12
 _MAX_CHARACTERS = 300
-_saved: Counter[str] = Counter()
+_saved_counts: Counter[str] = Counter()
 
 
 @asynccontextmanager
@@ -127,7 +127,7 @@ async def explaining_failures(
             error.args = (f"Not done after {deadline:g} seconds: {where or 'the last messages show who waits'}.",)
         elif scripts:
             error.add_note(f"At the end, {where}.")
-        for note in [*failures.notes, *_notes(entries)]:
+        for note in [*failures.notes, *_make_notes(entries)]:
             error.add_note(note)
         raise
     finally:
@@ -150,25 +150,25 @@ class _Failures(Handler):
             self.notes.append(f"{record.getMessage()}:\n{trace}")
 
 
-def _notes(entries: list[WireLine]) -> list[str]:
+def _make_notes(entries: list[WireLine]) -> list[str]:
     """Return the last messages, and the end of stderr."""
     arrows = {"c2a": b"-> ", "a2c": b"<- "}
     messages = [arrows[entry.direction] + entry.data for entry in entries if entry.direction != "stderr"]
     stderr = b"".join(entry.data for entry in entries if entry.direction == "stderr").splitlines()
     parts = {"The last messages (-> to the agent, <- from it):": messages, "The agent's stderr:": stderr}
-    return ["\n  ".join([title, *map(_short, lines[-_MAX_LINES:])]) for title, lines in parts.items() if lines]
+    return ["\n  ".join([title, *map(_shorten, lines[-_MAX_LINES:])]) for title, lines in parts.items() if lines]
 
 
-def _short(line: bytes) -> str:
+def _shorten(line: bytes) -> str:
     return line.decode(errors="replace").replace('"jsonrpc":"2.0",', "", 1)[:_MAX_CHARACTERS]
 
 
 def _save(folder: Path, entries: list[WireLine]) -> None:
     test = os.environ.get("PYTEST_CURRENT_TEST", "connect (call)").rpartition(" ")[0]
     name = re.sub(r"[^\w.-]+", "-", test)[-150:]
-    _saved[name] += 1
+    _saved_counts[name] += 1
     folder.mkdir(parents=True, exist_ok=True)
-    file = folder / f"{name}-{_saved[name]}.jsonl"
+    file = folder / f"{name}-{_saved_counts[name]}.jsonl"
     file.unlink(missing_ok=True)
     with closing(OwnerFile(file)) as recording:
         for entry in entries:

@@ -132,7 +132,7 @@ class RecordedSide:
     async def _receive(self, message: dict[str, Any], transport: Transport) -> None:
         """Match a message of the peer."""
         method = message.get("method")
-        candidates = self._candidates(message)
+        candidates = self._find_candidates(message)
         if str(method).startswith("$/"):  # a cancellation
             return
         if not candidates:  # a response after the end, a notification to ignore, or a request
@@ -145,22 +145,22 @@ class RecordedSide:
 
         for entry in candidates:
             is_same = entry.index not in self._matched and entry.message.get("method") == method
-            if is_same and not self._differences(entry, values):
+            if is_same and not self._find_differences(entry, values):
                 self._match(entry, message)
                 return
 
         def distance(entry: Entry) -> tuple[bool, int, bool]:
             is_other = entry.message.get("method") != method
-            return is_other, len(self._differences(entry, values)), entry.index in self._matched
+            return is_other, len(self._find_differences(entry, values)), entry.index in self._matched
 
         nearest = min(candidates, key=distance)
-        differing = self._differences(nearest, values)[:_MAX_DIFFERENCES]
+        differing = self._find_differences(nearest, values)[:_MAX_DIFFERENCES]
         reasons = "; ".join(differing) or "it was played already"
         error = member(message, "error", "message")
         explanation = "" if error is None else f" ({error!r:.80})"
         self._add_problem(f"The nearest in the recording is {nearest.title}: {reasons}{explanation}")
         if method is None:
-            self._deviate(nearest, message)
+            self._handle_difference(nearest, message)
         elif "id" in message:
             await self._refuse(message, transport)
 
@@ -171,7 +171,7 @@ class RecordedSide:
     async def _refuse(self, request: dict[str, Any], transport: Transport) -> None:
         await self._send(transport, id=request["id"], error={"code": -32603, "message": self.problems[-1]})
 
-    def _candidates(self, message: dict[str, Any]) -> list[Entry]:
+    def _find_candidates(self, message: dict[str, Any]) -> list[Entry]:
         """Return the entries that a message of the peer may be."""
         if "method" in message:
             return [entry for entry in self._peer_entries if entry.request is None]
@@ -183,11 +183,11 @@ class RecordedSide:
         if message.keys() >= {"id", "method"}:
             self._unanswered[entry.index] = message["id"]
 
-    def _deviate(self, entry: Entry, message: dict[str, Any]) -> None:
+    def _handle_difference(self, entry: Entry, message: dict[str, Any]) -> None:
         """End the replay, because a response of the peer differs from the recorded one."""
         self._next = len(self._entries)
 
-    def _differences(self, entry: Entry, values: dict[str, Any]) -> list[str]:
+    def _find_differences(self, entry: Entry, values: dict[str, Any]) -> list[str]:
         """Return the differences between a message of the peer and one of the recording, as sentences."""
         recorded = values_of(self._convert(entry))
         paths = [path for path in {**recorded, **values} if recorded.get(path) != values.get(path)]

@@ -69,9 +69,9 @@ class ReplayedClient(RecordedSide):
         is_opening = entry.direction == "c2a" and entry.message.get("method") == "initialize"
         return is_opening and entry.index > self._opened_at
 
-    def _candidates(self, message: dict[str, Any]) -> list[Entry]:
+    def _find_candidates(self, message: dict[str, Any]) -> list[Entry]:
         if "id" in message:
-            return [entry for entry in super()._candidates(message) if not _is_notification(entry)]
+            return [entry for entry in super()._find_candidates(message) if not _is_notification(entry)]
         unsent = (entry.index for entry in self._entries[self._next :] if entry.direction == "c2a")
         end = next(unsent, len(self._entries))
         session = member(message, "params", "sessionId")
@@ -93,17 +93,17 @@ class ReplayedClient(RecordedSide):
         if entry.request is not None or _is_notification(entry):
             self._skip_before(entry)
 
-    def _deviate(self, entry: Entry, message: dict[str, Any]) -> None:
+    def _handle_difference(self, entry: Entry, message: dict[str, Any]) -> None:
         """Continue, unless the connection was not opened."""
         if entry.request is not None and entry.request.label == "initialize":
-            super()._deviate(entry, message)
+            super()._handle_difference(entry, message)
             return
         self._match(entry, message)
         if "error" in message:  # the turn has no end that could be awaited
             self._matched |= {awaited.index for awaited in self._awaited if awaited.session == entry.session}
 
-    def _differences(self, entry: Entry, values: dict[str, Any]) -> list[str]:
-        return [] if _is_notification(entry) else super()._differences(entry, values)
+    def _find_differences(self, entry: Entry, values: dict[str, Any]) -> list[str]:
+        return [] if _is_notification(entry) else super()._find_differences(entry, values)
 
     def _skip_before(self, entry: Entry) -> None:
         """Don't wait for what the agent should have sent before an answer or the end of a turn."""

@@ -26,7 +26,7 @@ class AdjacentChunks:
         self._texts.append(text)
         return True
 
-    def merged(self) -> Any:
+    def merge(self) -> Any:
         """Return one update with the text of all chunks."""
         if len(self._texts) > 1:
             self._texts = [join_texts(self._texts)]

@@ -64,7 +64,7 @@ class Session:
     @property
     def updates(self) -> list[v2.SessionUpdate]:
         """All updates that were sent, except for states, to send them again. Adjacent chunks of a text are one."""
-        return [chunks.merged() for chunks in self._sent]
+        return [chunks.merge() for chunks in self._sent]
 
     @property
     def is_busy(self) -> bool:
@@ -178,7 +178,7 @@ class Session:
             if self._is_cancelled:
                 idle = self._make("SessionUpdateStateUpdateIdleCancelled")
             elif failure is not None:
-                idle = self._failed(failure)
+                idle = self._make_failed_state(failure)
             await self.send(idle or self._make("SessionUpdateStateUpdateIdleEndTurn"))
         except ConnectionClosed:  # the client has left, which may be why the work failed
             failure = None if isinstance(failure, ConnectionClosed) else failure
@@ -186,7 +186,7 @@ class Session:
             if failure is not None and not self._is_cancelled:
                 _logger.error("The turn of the session %r failed", self.id, exc_info=failure)
 
-    def _failed(self, error: Exception) -> v2.SessionUpdateStateUpdate:
+    def _make_failed_state(self, error: Exception) -> v2.SessionUpdateStateUpdate:
         if not isinstance(error, RequestError) or isinstance(error, RemoteError):  # a peer's error is about its request
             error = InternalError("The turn failed")
         described = self._make("Error", code=error.code, message=error.message)

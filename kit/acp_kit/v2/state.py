@@ -86,7 +86,7 @@ class SessionState:
             timeline: list[Entry] = []
             for (kind, id), thing in self._things.things.items():
                 if thing.view is None:
-                    thing.view = _view(thing)
+                    thing.view = _make_view(thing)
                 by_kind.setdefault(kind, {})[id] = thing.view
                 if kind in _IN_TIMELINE:
                     timeline.append(thing.view)
@@ -181,7 +181,7 @@ class SessionState:
         return self.snapshot().others
 
 
-def _view(thing: Thing) -> Any:
+def _make_view(thing: Thing) -> Any:
     """Return what a snapshot shows of a message or a thing."""
     kind, id = thing.key
     fields = {name: value for name, value in thing.fields.items() if value is not None}

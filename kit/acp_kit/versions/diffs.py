@@ -40,15 +40,15 @@ def diff_to_v2(old: Json, path: str) -> Json:
 
 def git_patch(path: str, before: str | None, after: str) -> str:
     """Return a patch in the format of Git. `before` is None for a new file."""
-    name = _quoted(path)
+    name = _quote(path)
     # A tab after a name with spaces, as Git writes it, tells `patch` where the name ends.
     end = "\t\n" if " " in name and name == path else "\n"
     head = f"diff --git {name} {name}\n"
     head += "new file mode 100644\n--- /dev/null\n" if before is None else f"--- {name}{end}"
-    return f"{head}+++ {name}{end}" + "".join(_hunks(_lines(before or ""), _lines(after)))
+    return f"{head}+++ {name}{end}" + "".join(_make_hunks(_split_lines(before or ""), _split_lines(after)))
 
 
-def _quoted(path: str) -> str:
+def _quote(path: str) -> str:
     quoted = _QUOTED.sub(_escape, path)
     return path if quoted == path else f'"{quoted}"'
 
@@ -58,18 +58,18 @@ def _escape(match: re.Match[str]) -> str:
     return _ESCAPES.get(character) or f"\\{ord(character):03o}"
 
 
-def _lines(text: str) -> list[str]:
+def _split_lines(text: str) -> list[str]:
     """Split a text at line feeds only: `splitlines` also splits at form feeds and others."""
     return re.findall(r"[^\n]*\n|[^\n]+", text)
 
 
-def _hunks(old: list[str], new: list[str]) -> Iterable[str]:
+def _make_hunks(old: list[str], new: list[str]) -> Iterable[str]:
     """Yield the hunks of a patch. The lines before the first and after the last change aren't compared with others."""
-    same_before = _common(old, new)
-    same_after = _common(old[same_before:][::-1], new[same_before:][::-1])
+    same_before = _count_common(old, new)
+    same_after = _count_common(old[same_before:][::-1], new[same_before:][::-1])
     first, last = max(same_before - _CONTEXT, 0), max(same_after - _CONTEXT, 0)
     old, new = old[first : len(old) - last], new[first : len(new) - last]
-    for changes in _changes(old, new, same_before - first, same_after - last):
+    for changes in _group_changes(old, new, same_before - first, same_after - last):
         lines: list[str] = []
         for kind, old_start, old_end, new_start, new_end in changes:
             if kind == "equal":
@@ -78,17 +78,18 @@ def _hunks(old: list[str], new: list[str]) -> Iterable[str]:
                 lines += [f"-{line}" for line in old[old_start:old_end]]
                 lines += [f"+{line}" for line in new[new_start:new_end]]
         (_, old_start, _, new_start, _), (_, _, old_end, _, new_end) = changes[0], changes[-1]
-        ranges = _range(first + old_start, old_end - old_start), _range(first + new_start, new_end - new_start)
-        yield f"@@ -{ranges[0]} +{ranges[1]} @@\n"
+        old_range = _format_range(first + old_start, old_end - old_start)
+        new_range = _format_range(first + new_start, new_end - new_start)
+        yield f"@@ -{old_range} +{new_range} @@\n"
         yield from (line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
 
 
-def _common(old: list[str], new: list[str]) -> int:
+def _count_common(old: list[str], new: list[str]) -> int:
     """Return with how many equal lines both begin."""
     return next((index for index, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
 
 
-def _changes(old: list[str], new: list[str], before: int, after: int) -> Iterable[list[_Change]]:
+def _group_changes(old: list[str], new: list[str], before: int, after: int) -> Iterable[list[_Change]]:
     """Return the changes of each hunk, given how many lines are the same at both ends."""
     if len(old) * len(new) <= _MAX_PAIRS:
         return SequenceMatcher(None, old, new).get_grouped_opcodes(_CONTEXT)
@@ -97,5 +98,5 @@ def _changes(old: list[str], new: list[str], before: int, after: int) -> Iterabl
     return [[("equal", 0, before, 0, before), replaced, ("equal", old_end, len(old), new_end, len(new))]]
 
 
-def _range(start: int, length: int) -> str:
+def _format_range(start: int, length: int) -> str:
     return f"{start + 1 if length else start},{length}"

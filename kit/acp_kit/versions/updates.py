@@ -30,18 +30,18 @@ class Updates:
         # has begun since.
         self._last_message: tuple[str, str | None, str] | None = None
         self._message_ids = UniqueIds()
-        self._translate: dict[str, Callable[[Json], Json | None]] = {
-            "user_message_chunk": self._chunk,
-            "agent_message_chunk": self._chunk,
-            "agent_thought_chunk": self._chunk,
-            "tool_call": self._tool_call,
-            "tool_call_update": self._tool_call_update,
-            "compaction_update": self._compaction,
-            "compaction_summary_chunk": self._compaction,
-            "plan": self._plan,
-            "available_commands_update": self._commands,
-            "current_mode_update": self._mode,
-            "config_option_update": self._options,
+        self._translators: dict[str, Callable[[Json], Json | None]] = {
+            "user_message_chunk": self._translate_chunk,
+            "agent_message_chunk": self._translate_chunk,
+            "agent_thought_chunk": self._translate_chunk,
+            "tool_call": self._translate_tool_call,
+            "tool_call_update": self._translate_tool_call_update,
+            "compaction_update": self._translate_compaction,
+            "compaction_summary_chunk": self._translate_compaction,
+            "plan": self._translate_plan,
+            "available_commands_update": self._translate_commands,
+            "current_mode_update": self._translate_mode,
+            "config_option_update": self._translate_options,
         }
 
     def begin_turn(self) -> None:
@@ -58,10 +58,10 @@ class Updates:
 
     def to_v2(self, update: Json) -> Json | None:
         """Return the update of version 2; None if it has nothing that version 2 shows."""
-        translate = self._translate.get(update["sessionUpdate"])
+        translate = self._translators.get(update["sessionUpdate"])
         return update if translate is None else translate(update)
 
-    def _chunk(self, update: Json) -> Json:
+    def _translate_chunk(self, update: Json) -> Json:
         """Adjacent chunks of a kind, with one id or without an id, are one message.
 
         In version 2, everything with one id is the same message. Some agents of version 1 give several the same.
@@ -74,7 +74,7 @@ class Updates:
             self._last_message = kind, id, uuid4().hex if id is None else self._message_ids.new(id)
         return update | {"messageId": self._last_message[2]}
 
-    def _tool_call(self, update: Json) -> Json:
+    def _translate_tool_call(self, update: Json) -> Json:
         return self.start_call(update) | {"sessionUpdate": "tool_call_update"}
 
     def start_call(self, call: Json) -> Json:
@@ -83,29 +83,29 @@ class Updates:
             self._last_message = None
         return self.calls.start(call)
 
-    def _tool_call_update(self, update: Json) -> Json:
+    def _translate_tool_call_update(self, update: Json) -> Json:
         if not self.calls.is_known(update["toolCallId"]):
             self._last_message = None
         return self.calls.update(update)
 
-    def _compaction(self, update: Json) -> Json:
+    def _translate_compaction(self, update: Json) -> Json:
         if update["compactionId"] not in self._compactions:
             self._compactions.add(update["compactionId"])
             self._last_message = None
         return update
 
-    def _plan(self, update: Json) -> Json:
+    def _translate_plan(self, update: Json) -> Json:
         plan = {"type": "items", "planId": "plan", "entries": update["entries"]}
         return without(update, "entries") | {"sessionUpdate": "plan_update", "plan": plan}
 
-    def _commands(self, update: Json) -> Json:
+    def _translate_commands(self, update: Json) -> Json:
         return update | {"availableCommands": commands_to_v2(update["availableCommands"])}
 
-    def _mode(self, update: Json) -> Json | None:
+    def _translate_mode(self, update: Json) -> Json | None:
         options = self.settings.set_mode(update["currentModeId"])
         if self.settings.mode_option is None:
             return None  # the agent's own option says this
         return without(update, "currentModeId") | {"sessionUpdate": "config_option_update", "configOptions": options}
 
-    def _options(self, update: Json) -> Json:
+    def _translate_options(self, update: Json) -> Json:
         return update | {"configOptions": self.settings.update(update)}

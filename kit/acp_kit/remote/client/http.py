@@ -148,7 +148,7 @@ class HttpTransport:
         """Return the stream of a session. Open it if there is none."""
         stream = self._streams.get(session)
         if stream is None or stream.task.done():
-            stream = Stream(session, self._requests, self._max_message_bytes, self._receive_events, self._ended)
+            stream = Stream(session, self._requests, self._max_message_bytes, self._receive_events, self._handle_end)
             self._streams[session] = stream
         return stream
 
@@ -201,7 +201,7 @@ class HttpTransport:
     def _pending_of(self, stream: Stream) -> list[str]:
         return [id for id, request in self._pending.items() if request.session == stream.session]
 
-    async def _ended(self, stream: Stream) -> None:
+    async def _handle_end(self, stream: Stream) -> None:
         """Handle the end of a stream."""
         if not stream.session and stream.error is None:
             self._is_ending = True

@@ -86,7 +86,7 @@ class WebSocketTransport:
         except ConnectionClosed as closed:
             if closed.rcvd is not None and closed.rcvd.code in (1000, 1005):  # a normal end, or no code
                 return b""
-            raise self._lost(closed) from None  # the text of `closed` may not be printable
+            raise self._explain_loss(closed) from None  # the text of `closed` may not be printable
         return check_memory(frame.replace("\n", " ").encode() + b"\n")
 
     async def send(self, data: bytes, /) -> None:
@@ -95,7 +95,7 @@ class WebSocketTransport:
             for line in data.splitlines():
                 await self._socket.send(line, text=True)
         except ConnectionClosed as closed:
-            raise self._lost(closed) from None
+            raise self._explain_loss(closed) from None
 
     async def close(self) -> None:
         """Close the WebSocket, even if the agent doesn't read."""
@@ -103,7 +103,7 @@ class WebSocketTransport:
         await self._socket.close()
         deadline.cancel()
 
-    def _lost(self, closed: ConnectionClosed) -> OSError:
+    def _explain_loss(self, closed: ConnectionClosed) -> OSError:
         """Return why the WebSocket has closed."""
         if self._socket.unread_pongs > _MAX_UNREAD_PONGS:
             return OSError("The agent sends pings, but doesn't read the pongs.")
@@ -135,7 +135,7 @@ async def open_websocket(
             **options,
         )
     except (WebSocketException, OSError) as error:
-        raise errors.ConnectionClosed(_why(without_secrets(url), error)) from None
+        raise errors.ConnectionClosed(_explain_refusal(without_secrets(url), error)) from None
     assert isinstance(socket, Connection)
     fields = socket.response.headers.raw_items() if socket.response else ()
     received = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in fields]
@@ -151,7 +151,7 @@ class _Connect(connect):
         return exc
 
 
-def _why(place: str, error: Exception) -> str:
+def _explain_refusal(place: str, error: Exception) -> str:
     """Return why a handshake failed, without URLs, which may have secrets."""
     if isinstance(error, InvalidStatus):
         response = error.response

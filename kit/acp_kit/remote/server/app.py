@@ -54,7 +54,7 @@ class AgentApp:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a request, as an ASGI application."""
         if scope["type"] == "lifespan":
-            return await self._live(receive, send)
+            return await self._run_lifespan(receive, send)
         scope.get(SERVED_APPS, set[AgentApp]()).add(self)
         request = HTTPRequest(scope)
         if request.is_websocket:
@@ -69,7 +69,7 @@ class AgentApp:
             serve = self._websocket if request.is_websocket else self._http
             await serve(request, receive, send)
         except Exception as error:
-            await refusal(_refused(error)).send(request, partial(_send_and_drop_body, receive, send))
+            await refusal(_make_refusal(error)).send(request, partial(_send_and_drop_body, receive, send))
             if request.is_websocket:
                 await _wait_until_closed(receive)
 
@@ -79,7 +79,7 @@ class AgentApp:
         await self._connections.close()
         await self._http.close()
 
-    async def _live(self, receive: Receive, send: Send) -> None:
+    async def _run_lifespan(self, receive: Receive, send: Send) -> None:
         while (event := await receive())["type"] != "lifespan.shutdown":
             await send({"type": f"{event['type']}.complete"})
         await self.close()
@@ -153,7 +153,7 @@ async def _wait_until_closed(receive: Receive) -> None:
             await receive()  # says that it is closed
 
 
-def _refused(error: Exception) -> Refused:
+def _make_refusal(error: Exception) -> Refused:
     """Return the response to an exception, which `authenticate` may have raised."""
     if isinstance(error, Refused):
         return error

@@ -79,7 +79,7 @@ class HTTPEndpoint:
             raise Refused(404, f"There is no such connection: the {CONNECTION_ID} is unknown, or the connection ended.")
         return transport
 
-    def _session(self, request: HTTPRequest) -> str:
+    def _read_session(self, request: HTTPRequest) -> str:
         session = request.header(SESSION_ID)
         if len(session) > self._bounds.id_length:
             raise Refused(400, f"The {SESSION_ID} is longer than {self._bounds.id_length} characters.")
@@ -129,16 +129,16 @@ class HTTPEndpoint:
             raise Refused(415, "The Content-Type must be application/json.")
         if request.header("content-encoding").lower() not in ("", "identity"):
             raise Refused(415, "The body must not have a Content-Encoding.")
-        header_session = self._session(request)
+        header_session = self._read_session(request)
         account = transport.account
         transport.posts += 1
         account.set(request, request.buffer_size)
         try:
             async with transport.turn:
-                body = await self._body(request, receive, transport, max_bytes, seconds)
+                body = await self._read_body(request, receive, transport, max_bytes, seconds)
                 account.set(request, memory_of(body))
                 _check_room(transport)
-                message = self._message(body, opens=not request.header(CONNECTION_ID))
+                message = self._read_message(body, opens=not request.header(CONNECTION_ID))
                 session = transport.session_of(message) or header_session
                 if header_session not in ("", session):
                     raise Refused(400, f"The message belongs to another session than {SESSION_ID} says.")
@@ -147,7 +147,7 @@ class HTTPEndpoint:
             transport.posts -= 1
             account.set(request, 0)
 
-    def _message(self, body: bytes, *, opens: bool) -> Message:
+    def _read_message(self, body: bytes, *, opens: bool) -> Message:
         """Read a message. `opens` says whether it opens a connection."""
         try:
             message = read_message(body)
@@ -163,7 +163,7 @@ class HTTPEndpoint:
             raise Refused(400, f"An initialize request opens a new connection, without {CONNECTION_ID}.")
         return message
 
-    async def _body(
+    async def _read_body(
         self, request: HTTPRequest, receive: Receive, transport: HTTPTransport, max_bytes: int, seconds: float
     ) -> bytes:
         body = bytearray()
@@ -204,7 +204,7 @@ class HTTPEndpoint:
         if not _accepts_events(request):
             raise Refused(406, "The Accept header must allow text/event-stream.")
         transport = self._find(request, identity)
-        session = self._session(request)
+        session = self._read_session(request)
         if transport.is_open(session):
             raise Refused(409, "This stream already has a reader.")
         if not transport.has_room_for(session):
@@ -212,12 +212,12 @@ class HTTPEndpoint:
         leaving = asyncio.create_task(_wait_for_disconnect(receive), name="acp-stream-left")
         self._leaving.add(leaving)
         try:
-            await self._stream(request, send, transport, session, leaving)
+            await self._send_stream(request, send, transport, session, leaving)
         finally:
             self._leaving.discard(leaving)
             leaving.cancel()
 
-    async def _stream(
+    async def _send_stream(
         self, request: HTTPRequest, send: Send, transport: HTTPTransport, session: str, leaving: asyncio.Task[None]
     ) -> None:
         """Send a stream until it ends, the client disconnects, or doesn't read."""

@@ -92,14 +92,14 @@ class HTTPTransport:
         """Put messages on their streams. Wait while a stream is full."""
         for line in data.splitlines():
             message = read_message(line)
-            key = self._key(message)
+            key = self._choose_stream(message)
             if key is None:
                 if not message.is_error:
                     self.account.initialize()
                 self.answer.set_result(Answer(line, message.is_error))
                 continue
             await self._wait_for_room(key)
-            self._stream(key).put(line)
+            self._get_stream(key).put(line)
 
     async def close(self) -> None:
         """End the connection."""
@@ -190,7 +190,7 @@ class HTTPTransport:
             session: the session of the stream; empty for the connection's stream.
             abort: ends the block, even if the client doesn't read.
         """
-        stream = self._stream(session)
+        stream = self._get_stream(session)
         stream.begin_response(abort)
         if self._idle is not None:
             self._idle.cancel()
@@ -217,7 +217,7 @@ class HTTPTransport:
         if self.has_ended and not self._is_read:
             self.account.close()
 
-    def _key(self, message: Message) -> str | None:
+    def _choose_stream(self, message: Message) -> str | None:
         """Return the key of the stream for a message of the agent. None for the response to a waiting `initialize`."""
         if message.method is None:
             session, method = self._client_requests.pop(message.id or "", ("", ""))
@@ -247,7 +247,7 @@ class HTTPTransport:
     def _if_open(self, session: str) -> str:
         return session if self.is_open(session) else _CONNECTION
 
-    def _stream(self, key: str) -> Stream:
+    def _get_stream(self, key: str) -> Stream:
         if key not in self._streams:
             self._streams[key] = Stream(self._changed.set, self.account)
         return self._streams[key]
