@@ -100,11 +100,11 @@ class Commands:
         clients send files and links before the text that the user typed. Only known commands count, so a prompt that
         begins with `/etc/hosts` reaches the model.
         """
-        for place, block in enumerate(prompt):
+        for index, block in enumerate(prompt):
             if block.type == "text" and block.text.strip():
                 first_word, *rest = block.text.split(maxsplit=1)
                 command = self._commands.get(first_word[1:]) if first_word.startswith("/") else None
-                others = to_text([*prompt[:place], *prompt[place + 1 :]])
+                others = to_text([*prompt[:index], *prompt[index + 1 :]])
                 return None if command is None else (command, "\n".join([*rest, others]).strip())
         return None
 

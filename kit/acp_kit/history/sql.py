@@ -60,8 +60,8 @@ class SqlHistory(HistoryStore):
     """
 
     def __init__(self, url_or_path: str | Path, *, profile: ModuleType | None = None) -> None:
-        self._place = _path_or_url(url_or_path)
-        self._name = f"The history {self._place}" if isinstance(self._place, Path) else "The history"
+        self._location = _path_or_url(url_or_path)
+        self._name = f"The history {self._location}" if isinstance(self._location, Path) else "The history"
         self._bodies = BodyReader(profile or import_module("acp_bindings.v1"), self._name)
         self._database: Database | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -196,7 +196,7 @@ class SqlHistory(HistoryStore):
 
     def _append(self, connection: Connection, session_id: str, updates: Sequence[SessionUpdate]) -> None:
         batches = [updates[start : start + _BATCH] for start in range(0, len(updates), _BATCH)]
-        rows = len(updates) + len(batches)  # each batch may take one more place, for the message that it continues
+        rows = len(updates) + len(batches)  # each batch may take one more position, for the message that it continues
         session = lock_session(connection, session_id, rows)
         writer = SessionWriter(connection, session, self._bodies, session["next_position"] - rows)
         for batch in batches:
@@ -258,8 +258,8 @@ class SqlHistory(HistoryStore):
             yield
         except (SQLAlchemyError, OSError) as error:  # OSError: a server can't be reached
             cause = getattr(error, "orig", None) or error
-            if isinstance(self._place, Path):
-                raise sqlite.explain(self._place, cause) from error
+            if isinstance(self._location, Path):
+                raise sqlite.explain(self._location, cause) from error
             raise HistoryError(f"{self._name} can't be used: {cause}") from error
 
     async def _get_database(self) -> Database:
@@ -270,11 +270,11 @@ class SqlHistory(HistoryStore):
             return self._database
 
     async def _open(self) -> Database:
-        if isinstance(self._place, Path):
-            await asyncio.to_thread(sqlite.prepare_file, self._place)
-            database: Database = SqliteFile(self._place)
+        if isinstance(self._location, Path):
+            await asyncio.to_thread(sqlite.prepare_file, self._location)
+            database: Database = SqliteFile(self._location)
         else:
-            database = DatabaseServer(self._place)
+            database = DatabaseServer(self._location)
         try:
             with self._explain_errors():
                 try:

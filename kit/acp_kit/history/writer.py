@@ -72,15 +72,15 @@ class SessionWriter:
         for change in updates:
             timeline.apply(change)
         timeline.refresh()
-        self._next = timeline.next_place
-        for place, entry in timeline.entries.items():
-            if place not in known:
-                for position, change in enumerate(updates_of(entry), place):
-                    self._add_row(change, position)
-            elif entry is not known[place]:
-                row = (ENTRIES.c.session_id == self._session_id, ENTRIES.c.position == place)
+        self._next = timeline.next_position
+        for position, entry in timeline.entries.items():
+            if position not in known:
+                for row_position, change in enumerate(updates_of(entry), position):
+                    self._add_row(change, row_position)
+            elif entry is not known[position]:
+                row = (ENTRIES.c.session_id == self._session_id, ENTRIES.c.position == position)
                 self._connection.execute(update(ENTRIES).where(*row).values(body=dump(entry)))
-            if continued is not None and place == continued.place and continued is not timeline.open_message:
+            if continued is not None and position == continued.position and continued is not timeline.open_message:
                 self.merge_message()  # before the rows after it are added
         if timeline.open_message is not continued:
             self._set_open_message(timeline.open_message)
@@ -114,7 +114,7 @@ class SessionWriter:
 
     def _timeline(self, entries: dict[int, Any], settings: dict[str, Any]) -> Timeline:
         """Return a timeline with some entries and settings, in which the open message has no chunks yet."""
-        timeline = Timeline(keeps_unknown=True, next_place=self._next)
+        timeline = Timeline(keeps_unknown=True, next_position=self._next)
         timeline.settings |= settings
         for position, entry in entries.items():
             timeline.add(entry, position)
@@ -126,7 +126,7 @@ class SessionWriter:
         return timeline
 
     def _set_open_message(self, message: OpenMessage | None) -> None:
-        self._open_from = None if message is None else message.place
+        self._open_from = None if message is None else message.position
         self._open_key = None if message is None else json.dumps(message.key)
         self._changed |= {"open_from": self._open_from, "open_key": self._open_key}
 

@@ -45,10 +45,10 @@ def redact(line: bytes, *, to_share: bool = False) -> bytes:
             unvisited += _redact_members(cast("dict[str, Any]", node), to_share=to_share)
         elif isinstance(node, list):
             items = cast("list[object]", node)
-            for place, item in enumerate(items[:-1]):
-                argument = items[place + 1]
+            for index, item in enumerate(items[:-1]):
+                argument = items[index + 1]
                 if isinstance(item, str) and isinstance(argument, str) and _takes_secret(item, argument):
-                    items[place + 1] = _REDACTED
+                    items[index + 1] = _REDACTED
             unvisited += items
     return redact_texts(with_infinite_numbers(write(ANY.to_json, value)), to_share=to_share)
 

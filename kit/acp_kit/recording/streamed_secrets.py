@@ -129,15 +129,15 @@ def _redact_pieces(pieces: Sequence[_Piece], *, is_appended: bool) -> Iterator[t
         while first < len(spans) and spans[first][1] <= offset:
             first += 1
         text = b""
-        place = 0
+        position = 0
         for start, stop in islice(spans, first, None):
             if start >= offset + len(piece.text):
                 break
             if start >= offset:
-                text += piece.text[place : start - offset] + REDACTED
-            place = min(stop - offset, len(piece.text))
-        if place:
-            yield piece, text + piece.text[place:]
+                text += piece.text[position : start - offset] + REDACTED
+            position = min(stop - offset, len(piece.text))
+        if position:
+            yield piece, text + piece.text[position:]
 
 
 def _with_text(entry: Recorded, piece: _Piece, escaped: bytes) -> Recorded:

@@ -188,8 +188,8 @@ class _Analyser:
         if row.outcome != "cancelled":
             if session.cancel_line:
                 self._add_problem(row, f"cancelled by line {session.cancel_line}, but the answer is {row.outcome}")
-            for place, call in session.tool_rows.items():
-                entry = session.timeline.entries[place]
+            for position, call in session.tool_rows.items():
+                entry = session.timeline.entries[position]
                 if call.turn == row.turn and call.lines and not has_ended(entry):
                     status = entry.status or "pending"
                     self._add_problem(row, f"the turn ends, and the tool call of line {call.lines[0]} is {status}")
@@ -217,17 +217,17 @@ class _Analyser:
         """Apply an update, or the tool call of a permission request. Return the row of the entry that it changes."""
         tag = tag_of(update)
         key = key_of(update)
-        earlier = None if key is None else session.rows.get(session.timeline.places.get(key))
-        place = session.timeline.apply(update)
-        assert place is not None
+        earlier = None if key is None else session.rows.get(session.timeline.positions.get(key))
+        position = session.timeline.apply(update)
+        assert position is not None
         effect = TABLE[tag]
         if isinstance(effect, Says):
-            row = self._row_of(session, place, "message", effect.role)
+            row = self._row_of(session, position, "message", effect.role)
         else:
-            row = self._row_of(session, place, "tool", "" if key is None or key[0] == "tool_call" else key[0])
-            session.tool_rows[place] = row
+            row = self._row_of(session, position, "tool", "" if key is None or key[0] == "tool_call" else key[0])
+            session.tool_rows[position] = row
             session.timeline.refresh()
-        self._entries[row] = session.timeline.entries[place]
+        self._entries[row] = session.timeline.entries[position]
         if key is None:
             return row
         if tag == "tool_call_update" and earlier is None:

@@ -18,9 +18,9 @@ class RecordedSession:
         turn: its newest turn.
         cancel_line: the line of the notification that cancels that turn; 0 if there is none.
         timeline: its updates.
-        rows: the rows of messages and tool calls, by their places in the timeline, and of other updates, by tag and
+        rows: the rows of messages and tool calls, by their positions in the timeline, and of other updates, by tag and
             turn. In version 2, the rows of messages, tool calls and plans, by kind and id.
-        tool_rows: the rows of the tool calls since the end of the last turn, by their places.
+        tool_rows: the rows of the tool calls since the end of the last turn, by their positions.
     """
 
     id: str

@@ -141,9 +141,9 @@ class ScriptedAgent:
         if number > count:
             raise RequestError(-32603, f"The script has no steps for prompt {number} of {count}: {text!r}")
         steps = self._script[number - 1]
-        for place, step in enumerate(steps, 1):
+        for step_number, step in enumerate(steps, 1):
             title = getattr(step, "__qualname__", repr(step)[:60]).removesuffix(".<locals>.step")
-            self.where = f"{name} {number} of {count} got to step {place} of {len(steps)}, {title}"
+            self.where = f"{name} {number} of {count} got to step {step_number} of {len(steps)}, {title}"
             self._remaining_steps -= 1
             if isinstance(step, Exception):
                 raise step

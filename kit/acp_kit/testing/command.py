@@ -77,19 +77,22 @@ def _load(file: str) -> ScriptedAgent | Replay:
 
 
 def _run(load: Callable[[str], ScriptedAgent | Replay], options: Namespace) -> int:
-    try:
-        with redirect_stdout(sys.stderr):  # stdout is for messages
+    with redirect_stdout(sys.stderr):  # stdout is for messages
+        try:
             agent = load(options.file)
-            code = asyncio.run(_serve_stdio(agent))
-    except ValueError as error:
-        sys.stderr.write(f"acp-bindings: {error}\n")
-        return 2
+        except ValueError as error:
+            sys.stderr.write(f"acp-bindings: {error}\n")
+            return 2
+        code = asyncio.run(_serve_stdio(agent))
     sys.stderr.write(f"acp-bindings: at the end, {agent.where}\n")
     return code
 
 
 async def _serve_stdio(agent: ScriptedAgent | Replay) -> int:
-    """Serve an agent until the client closes stdin, or SIGINT or SIGTERM arrives. Return the exit code."""
+    """Serve an agent until the client closes stdin, or SIGINT or SIGTERM arrives. Return the exit code.
+
+    The agent is at the other end of a relay, as in `run_client`, so that a step can end it with an exit code.
+    """
     ours, theirs = socket.socketpair()
     code = 0
     with (

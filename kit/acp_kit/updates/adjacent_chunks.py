@@ -13,6 +13,8 @@ from acp_runtime.updates import Says
 class AdjacentChunks:
     """An update. If it is a chunk of plain text, the next chunks of its message can be added."""
 
+    __slots__ = ("_texts", "_update")
+
     def __init__(self, update: Any) -> None:
         self._update = update
         text = _text_of(update)

@@ -45,13 +45,13 @@ def _complete_known(known: Sequence[Any], replayed: Sequence[Any]) -> list[Any] 
             if isinstance(entry, Message) and entry.role == role and (end := said.rfind(entry.text, 0, end)) < 0:
                 return None
     entries = [*known]
-    place = len(known)
+    index = len(known)
     for entry in reversed(replayed):
         if not isinstance(entry, Message):
-            place = next((place for place in range(place - 1, -1, -1) if key_of(known[place]) == key_of(entry)), -1)
-            if place < 0:
+            index = next((index for index in range(index - 1, -1, -1) if key_of(known[index]) == key_of(entry)), -1)
+            if index < 0:
                 return None
-            entries[place] = _complete(known[place], entry)
+            entries[index] = _complete(known[index], entry)
     return entries
 
 

@@ -44,12 +44,12 @@ class OpenMessage:
 
     Attributes:
         key: the tag and the message id of these chunks.
-        place: the place of the message.
+        position: the position of the message.
         chunks: its chunks.
     """
 
     key: tuple[str, str | None]
-    place: int
+    position: int
     chunks: Chunks
 
 
@@ -58,33 +58,34 @@ class Timeline:
 
     Attributes:
         entries: messages, tool calls (`SessionUpdateToolCall`) and compactions (`SessionUpdateCompactionUpdate`) by
-            place, in the order in which they started. The open message and compactions may lack chunks until `refresh`.
+            position, in the order in which they started. Until `refresh`, the open message and compactions may lack
+            chunks.
         tool_calls: the newest tool call with each id.
         running_calls: the tool calls of the present turn that have neither ended nor been cancelled, by id.
         settings: the last update of each kind that sets values, by tag.
         notices: the notices for the user.
-        next_place: where the next entry will be, after `refresh`. A message takes a place for each chunk.
+        next_position: where the next entry will be, after `refresh`. A message takes a position for each chunk.
         open_message: the message that further chunks are added to; None if the next chunk begins one.
-        places: where the newest entry of each kind with each id is.
-        turn_start: where the present turn began: the place of its user message, or that after the end of the last one.
-            An entry before it continues with updates, but a start with its id is a new entry.
+        positions: where the newest entry of each kind with each id is.
+        turn_start: where the present turn began: the position of its user message, or the one after the end of the
+            last turn. Updates still change an entry before it, but a start with its id is a new entry.
 
     Args:
         keeps_unknown: whether updates of unknown kinds are entries, too. Otherwise, they are ignored.
-        next_place: the first place.
+        next_position: the first position.
     """
 
-    def __init__(self, *, keeps_unknown: bool = False, next_place: int = 0) -> None:
+    def __init__(self, *, keeps_unknown: bool = False, next_position: int = 0) -> None:
         self.entries: dict[int, Any] = {}
         self.tool_calls: dict[str, ToolCall] = {}
         self.running_calls: dict[str, ToolCall] = {}
         self.settings: dict[str, Any] = {}
         self.notices: list[Any] = []
-        self.next_place: int = next_place
+        self.next_position: int = next_position
         self.open_message: OpenMessage | None = None
-        self.places: dict[tuple[str, str], int] = {}
+        self.positions: dict[tuple[str, str], int] = {}
         self.turn_start: int = 0
-        # Tool calls that only permission requests have named, and the place of the earlier entry with the same id.
+        # Tool calls that only permission requests have named, and the position of the earlier entry with the same id.
         self._unreported: dict[tuple[str, str], int | None] = {}
         # What chunks append to, by the key of the entry, since the last other change of the entry.
         self._pieces: dict[tuple[str, str], Pieces] = {}
@@ -93,7 +94,7 @@ class Timeline:
         self._keeps_unknown = keeps_unknown
 
     def apply(self, update: Update) -> int | None:
-        """Merge an update. Return the place of the entry that it adds or changes; None if it does neither."""
+        """Merge an update. Return the position of the entry that it adds or changes; None if it does neither."""
         tag = tag_of(update)
         effect = TABLE.get(tag)
         if isinstance(effect, Says):
@@ -103,7 +104,7 @@ class Timeline:
             if message is None or message.key != key:
                 message = self.begin_message(effect.role, key)
             message.chunks.add(chunk)
-            return message.place
+            return message.position
         if isinstance(effect, Changes):
             return self._change(effect, update, is_question=tag == PERMISSION)
         if isinstance(effect, Sets):
@@ -120,8 +121,8 @@ class Timeline:
         Entries that are added during the iteration are left out, but not changes of earlier entries.
         """
         self.refresh()
-        for place in [*self.entries]:
-            yield from updates_of(self.entries[place])
+        for position in [*self.entries]:
+            yield from updates_of(self.entries[position])
         yield from [*self.settings.values()]
 
     def begin_message(self, role: Role, key: tuple[str, str | None]) -> OpenMessage:
@@ -132,10 +133,10 @@ class Timeline:
             key: the tag and the message id of the chunks to add to it.
         """
         chunks = Chunks()
-        place = self.add(Message(role, key[1], chunks, 0))
-        self.open_message = OpenMessage(key, place, chunks)
+        position = self.add(Message(role, key[1], chunks, 0))
+        self.open_message = OpenMessage(key, position, chunks)
         if role == "user":
-            self.turn_start = place
+            self.turn_start = position
         return self.open_message
 
     def end_message(self) -> None:
@@ -146,34 +147,34 @@ class Timeline:
     def end_turn(self) -> None:
         """End the turn, and its last message."""
         self.end_message()
-        self.turn_start = self.next_place
+        self.turn_start = self.next_position
         self.running_calls.clear()
 
     def refresh(self) -> None:
         """Let the open message and all other entries have all of their chunks."""
         for key, effect in self._lacking.items():
-            place = self.places[key]
-            self.entries[place] = with_pieces(effect, self.entries[place], self._pieces[key])
+            position = self.positions[key]
+            self.entries[position] = with_pieces(effect, self.entries[position], self._pieces[key])
         self._lacking.clear()
         if (message := self.open_message) is not None:
-            self.entries[message.place] = self.entries[message.place].latest()
-            self.next_place = max(self.next_place, message.place + len(message.chunks))
+            self.entries[message.position] = self.entries[message.position].latest()
+            self.next_position = max(self.next_position, message.position + len(message.chunks))
 
-    def add(self, entry: Any, place: int | None = None) -> int:
-        """Add an entry, as the newest one with its id, and return its place."""
+    def add(self, entry: Any, position: int | None = None) -> int:
+        """Add an entry, as the newest one with its id, and return its position."""
         self.end_message()
-        if place is None:
-            place = self.next_place
-            self.next_place += 1
-        self._put(entry, place)
-        return place
+        if position is None:
+            position = self.next_position
+            self.next_position += 1
+        self._put(entry, position)
+        return position
 
     def drop_unreported_calls(self) -> None:
         """Remove the tool calls that only permission requests have named: some agents use another id for these."""
-        for key, earlier_place in self._unreported.items():
-            del self.entries[self.places.pop(key)], self.tool_calls[key[1]]
-            if earlier_place is not None:
-                self._put(self.entries[earlier_place], earlier_place)
+        for key, earlier_position in self._unreported.items():
+            del self.entries[self.positions.pop(key)], self.tool_calls[key[1]]
+            if earlier_position is not None:
+                self._put(self.entries[earlier_position], earlier_position)
         self._unreported.clear()
 
     def take_replay(self, replay: Timeline) -> None:
@@ -183,7 +184,7 @@ class Timeline:
         entries = merge_replay([*self.entries.values()], [*replay.entries.values()])
         self.entries.clear()
         self.tool_calls.clear()
-        self.places.clear()
+        self.positions.clear()
         self._pieces.clear()
         self._unreported.clear()
         for entry in entries:
@@ -194,19 +195,19 @@ class Timeline:
 
     def _change(self, effect: Changes, update: Any, *, is_question: bool) -> int:
         key = (effect.thing, getattr(update, effect.id))
-        place = self.places.get(key)
-        if effect.appends and place is not None:
+        position = self.positions.get(key)
+        if effect.appends and position is not None:
             pieces = self._pieces.get(key)
             if pieces is None:
-                pieces = self._pieces[key] = pieces_of(effect, self.entries[place])
+                pieces = self._pieces[key] = pieces_of(effect, self.entries[position])
             append_piece(effect, pieces, update)
             self._lacking[key] = effect
-            return place
+            return position
         if key in self._lacking:
             self.refresh()
         self._pieces.pop(key, None)
-        known = None if place is None else self.entries[place]
-        entry, is_new = change_entry(effect, known, update, is_over=place is not None and place < self.turn_start)
+        known = None if position is None else self.entries[position]
+        entry, is_new = change_entry(effect, known, update, is_over=position is not None and position < self.turn_start)
         if effect.thing == "tool_call":
             if has_ended(entry):
                 self.running_calls.pop(key[1], None)
@@ -215,15 +216,15 @@ class Timeline:
         if not is_question:
             self._unreported.pop(key, None)
         elif is_new:
-            self._unreported[key] = place
-        if place is None or is_new:
+            self._unreported[key] = position
+        if position is None or is_new:
             return self.add(entry)
-        self._put(entry, place)
-        return place
+        self._put(entry, position)
+        return position
 
-    def _put(self, entry: Any, place: int) -> None:
-        self.entries[place] = entry
+    def _put(self, entry: Any, position: int) -> None:
+        self.entries[position] = entry
         if (key := key_of(entry)) is not None:
-            self.places[key] = place
+            self.positions[key] = position
             if key[0] == "tool_call":
                 self.tool_calls[key[1]] = entry

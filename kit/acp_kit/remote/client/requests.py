@@ -54,7 +54,7 @@ class Requests:
     def __init__(self, url: str, headers: Mapping[str, str], ssl: SSLContext | None, cookies: CookieJar) -> None:
         self.headers = dict[str, str]()
         self._url = url
-        self._place = without_secrets(url)
+        self._shown_url = without_secrets(url)
         verify = (ssl or httpx2.create_ssl_context()) if url.startswith("https:") else False
         self._client = partial(
             httpx2.AsyncClient, http2=True, verify=verify, headers=headers, cookies=cookies, limits=_LIMITS
@@ -104,7 +104,7 @@ class Requests:
                     raise self.unusable(response, await read_start(response, _SHOWN_CHARACTERS))
                 yield response
         except (httpx2.HTTPError, TimeoutError) as lost:
-            raise OSError(failure(self._place, lost)) from None  # the text of `lost` may not be printable
+            raise OSError(failure(self._shown_url, lost)) from None  # the text of `lost` may not be printable
 
     async def close(self) -> None:
         """Close the connection for messages. Each stream closes its own."""
@@ -114,7 +114,7 @@ class Requests:
         """Return the error for a response that can't be used."""
         status = response.status_code
         opening = CONNECTION_ID not in self.headers
-        request = f"{response.request.method} {self._place}"
+        request = f"{response.request.method} {self._shown_url}"
         message = refusal(request, status, response.reason_phrase, text, opening=opening)
         return RefusedError(message, status, ends_connection=opening)
 
@@ -137,9 +137,9 @@ def refusal(request: str, status: int, reason: str, text: str | bytes, *, openin
     return f"The agent answered {request} with HTTP {status} {printable(reason)}{redirect}{shorten(text)}{advice}"
 
 
-def failure(place: str, error: Exception | str) -> str:
+def failure(url: str, error: Exception | str) -> str:
     """Return a sentence about a connection that can't be opened, or that broke."""
-    return f"The connection to the agent at {place} failed{shorten(str(error) or type(error).__name__)}"
+    return f"The connection to the agent at {url} failed{shorten(str(error) or type(error).__name__)}"
 
 
 def drop_unusable(cookies: CookieJar) -> None:

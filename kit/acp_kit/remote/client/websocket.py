@@ -151,9 +151,9 @@ class _Connect(connect):
         return exc
 
 
-def _explain_refusal(place: str, error: Exception) -> str:
+def _explain_refusal(url: str, error: Exception) -> str:
     """Return why a handshake failed, without URLs, which may have secrets."""
     if isinstance(error, InvalidStatus):
         response = error.response
-        return refusal(f"GET {place}", response.status_code, response.reason_phrase, bytes(response.body or b""))
-    return failure(place, error.msg if isinstance(error, (InvalidURI, InvalidProxy)) else error)
+        return refusal(f"GET {url}", response.status_code, response.reason_phrase, bytes(response.body or b""))
+    return failure(url, error.msg if isinstance(error, (InvalidURI, InvalidProxy)) else error)
