@@ -33,8 +33,8 @@ class OpenSessions(dict[str, OpenSession]):
     """The open sessions of an agent, by id.
 
     Attributes:
-        is_delivery_known: whether the client has delivered an update, or a warning says that it hasn't.
-        is_used: whether `open_session` has opened some, so that the client has no others.
+        is_delivery_known: whether the client has delivered an update, or was warned that it hasn't.
+        is_used: whether `open_session` was used. Then it has opened all sessions of the client.
     """
 
     is_delivery_known = False

@@ -76,7 +76,7 @@ def did_you_mean(word: str, choices: Collection[str]) -> str:
 
 
 def explain(error: OSError) -> str:
-    """Return an error as sentences: what failed, where, and what to do."""
+    """Explain an error in sentences: what failed, where, and what to do."""
     reason = (error.strerror or str(error)).rstrip(".")
     path = error.filename
     if not isinstance(path, (str, Path)):
@@ -87,7 +87,7 @@ def explain(error: OSError) -> str:
 
 
 def explain_start(error: OSError, command: Sequence[str]) -> str:
-    """Return the error for a program that can't be started as sentences: what failed, and what to do."""
+    """Explain in sentences why a program can't be started, and what to do."""
     reason = error.strerror or str(error)
     return f"Can't start {command[0]!r}: {reason}.{_sentence(_advice_about_program(error, command[0]))}"
 

@@ -1,7 +1,7 @@
 """Runs work in a thread with a connection to an SQLite file, or with one to the server of another database.
 
-An asynchronous driver for SQLite has a thread, too, and hands it each step of a statement, which costs several times
-what the statements cost.
+An asynchronous driver for SQLite has a thread, too. It hands over each step of a statement, which costs several times
+as much as the statements.
 """
 
 from __future__ import annotations

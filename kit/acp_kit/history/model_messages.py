@@ -43,8 +43,8 @@ def to_openai(updates: Iterable[SessionUpdate], *, images: bool = True) -> list[
 
     Args:
         updates: the updates that `HistoryStore.read` yields.
-        images: whether the model accepts images in the user's messages. Images that it doesn't accept, and content that
-            the endpoint doesn't, become the text that `to_text` returns.
+        images: whether the model accepts images in the user's messages. `to_text` makes text of other
+            images, and of content that the endpoint doesn't accept.
 
     Returns:
         Dicts of plain JSON. Add a system prompt and the user's next message.
@@ -64,8 +64,8 @@ def to_anthropic(updates: Iterable[SessionUpdate], *, images: bool = True) -> li
 
     Args:
         updates: the updates that `HistoryStore.read` yields.
-        images: whether the model accepts images. Images that it doesn't accept, and content that the endpoint doesn't,
-            become the text that `to_text` returns.
+        images: whether the model accepts images. `to_text` makes text of other images, and of content that the
+            endpoint doesn't accept.
 
     Returns:
         Dicts of plain JSON. Add the user's next message.

@@ -104,7 +104,7 @@ class Terminals:
     async def aclose(self) -> None:
         """End all commands and their descendants, and refuse new ones. If this is cancelled, they are killed."""
         self._is_closed = True
-        # Including those that another task is releasing, so that none runs when this returns.
+        # Also the commands that another task is releasing, so that none runs when this returns.
         await self._release(list(self._commands), also=[command for _, command in self._ending.values()])
 
     async def release_session(self, session_id: str) -> None:

@@ -178,7 +178,7 @@ _TOKENS = {
     "key": f"key(?:{'|'.join(f'(?<={name}key)|(?<={name}[ ._-]key)' for name in _KEYS)})(?:[_-]data)?",
     "auth": r"""auth(?:(?<=[ _-]auth)|(?<=\\"auth))""",
 }
-# What may stand between a name and what is assigned to it: quotes, or that the value follows, as in XML and YAML.
+# What may stand between a name and its value: quotes, or the word `value`, as in XML and YAML.
 _NAME_END = rf"(?:[\])]|{_QUOTE})*(?:,?{_SPACE}*+{_QUOTE}?value{_QUOTE}?)?"
 
 # The options for passwords, and the commands that have them.

@@ -6,7 +6,7 @@ from typing import Any
 
 from acp_kit.common.json_values import items_of, member, members_of
 
-# Members that summarise an object: the first of these groups whose first member it has.
+# Members that summarise an object. The first group counts whose first member the object has.
 _SUMMARISING = [
     ("prompt",),
     ("uri",),

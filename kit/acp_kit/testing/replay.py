@@ -1,4 +1,4 @@
-"""An agent that plays a recording, and what it has in common with a client that does."""
+"""An agent that plays a recording, and the base class of it and of the client that does."""
 
 from __future__ import annotations
 

@@ -124,7 +124,7 @@ class Things:
             for kind, effect in table.items()
             if isinstance(effect, Says | Changes | Removes)
         }
-        # The path of what is appended to, and whether it is bytes, by what the thing is.
+        # The path of the field that updates append to, and whether it is bytes, by the kind of thing.
         self._appended = {
             effect.thing: (effect.to, effect.is_base64)
             for effect in table.values()

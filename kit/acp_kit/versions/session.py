@@ -19,7 +19,7 @@ from acp_kit.versions.updates import Updates
 from acp_runtime import ConnectionClosed, RequestCancelled, RequestError
 from acp_runtime.updates import Changes, Says, Sets
 
-# The kinds of updates that are part of a conversation, and those that aren't and may come at any time.
+# The kinds of updates that are part of a conversation, and the kinds that may come at any time.
 _HISTORY = {"plan", *(kind for kind, effect in TABLE.items() if isinstance(effect, (Says, Changes)))}
 _SETTINGS = {kind for kind, effect in TABLE.items() if isinstance(effect, Sets)} - _HISTORY
 
@@ -29,7 +29,7 @@ class Turn:
 
     Attributes:
         may_begin: whether the turns before it have ended, or it was cancelled.
-        has_begun: whether the agent has begun it, as far as is known: it has sent something.
+        has_begun: whether the agent has sent something for it, or it was cancelled or has ended.
         is_sent: whether the prompt was sent to the agent.
         is_settled: whether the client knows that the prompt was accepted, or refused.
         is_accepted: whether it was accepted.
@@ -84,7 +84,7 @@ class Session:
         state: the state that the client knows.
         is_closing: whether the client is closing or deleting it, so that no further turn begins.
         is_closed: whether the client has closed or deleted it, so that nothing more is sent for it.
-        info: its title and when it was changed, as far as the agent has said.
+        info: its title and the time of its last change, if the agent has sent them.
     """
 
     def __init__(self, id: str, cwd: str, client: v2.RemoteClient) -> None:

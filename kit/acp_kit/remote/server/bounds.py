@@ -18,8 +18,8 @@ class Bounds:
             counts as one of `connections` from the beginning. Bytes of an incomplete body count toward the limit for
             connections that have not initialized.
         connection_bytes: how many bytes of a connection may be buffered: received messages that are not yet handled and
-            sent messages that are not yet read, also incomplete ones, but not the objects that messages are parsed
-            into. Beyond half of it, the agent waits. Beyond it, the connection is aborted.
+            sent messages that are not yet read, complete or not. The objects that messages are parsed into don't count.
+            Beyond half of it, the agent waits. Beyond it, the connection is aborted.
         process_bytes: the same for all connections. Beyond it, the connection with the most bytes is aborted.
             Connections that have not initialized may have a sixteenth of it.
         body_seconds: how long the body of an HTTP request may take.

@@ -16,7 +16,7 @@ from acp_kit.remote.server.requests import ASGIApp, Receive, Scope, Send
 from acp_runtime.transports import shutdown_signals
 
 _HEAD_BYTES = 16 * 1024
-_MORE_BYTES = 64 * 1024  # of a message than it may have, so that it is the application that closes with a code
+_MORE_BYTES = 64 * 1024  # more than a message may have, so that the application closes the WebSocket, with a code
 
 
 def run(app: ASGIApp, *, host: str = "127.0.0.1", port: int = 8000, **options: Any) -> None:
