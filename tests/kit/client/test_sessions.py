@@ -236,10 +236,13 @@ class SlowAgent(SessionAgent):
             if self.loads == 1:
                 await self.go_on.wait()
             await turn.say("later. ")
-        return v1.LoadSessionResponse()
+        if self.loads > 1:
+            return v1.LoadSessionResponse()
+        modes = v1.SessionModeState(current_mode_id="old", available_modes=[v1.SessionMode(id="old", name="Old")])
+        return v1.LoadSessionResponse(modes=modes)
 
 
-async def test_the_history_of_a_load_that_took_too_long_is_there_once() -> None:
+async def test_what_comes_of_a_load_that_took_too_long_is_dropped() -> None:
     agents: list[SlowAgent] = []
 
     def make(client: v1.RemoteClient) -> SlowAgent:
@@ -260,6 +263,7 @@ async def test_the_history_of_a_load_that_took_too_long_is_there_once() -> None:
             agent.go_on.set()
             await reopening
             assert (agent.loads, session.state.text) == (2, "Earlier, later. ")
+            assert session.state.current_mode_id is None
 
 
 async def test_a_session_can_be_open_once() -> None:
