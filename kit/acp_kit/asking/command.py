@@ -35,7 +35,7 @@ from functools import partial
 from acp_bindings import v1
 from acp_kit.asking.output import JsonOutput, TextOutput
 from acp_kit.client import allow
-from acp_kit.client.permissions import Rule
+from acp_kit.client.permission_rules import Rule
 from acp_kit.common.command_line import CommandParser, explain
 from acp_kit.sync import SyncAgent, SyncSession, spawn_agent
 from acp_runtime import (

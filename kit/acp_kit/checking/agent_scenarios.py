@@ -267,8 +267,8 @@ async def list_sessions(agent: Agent) -> None:
     if not isinstance(member(result, "sessions"), list):
         raise Violation(f"session/list was answered with {result}")
     elsewhere = await agent.call("session/list", cwd=f"{agent.cwd}/empty")
-    if found := items_of(elsewhere, "sessions"):
-        raise Violation(f"a directory without sessions has {len(found)}")
+    if listed := items_of(elsewhere, "sessions"):
+        raise Violation(f"a directory without sessions has {len(listed)}")
     agent.check_lines(noise=False)
 
 

@@ -172,8 +172,8 @@ async def files(client: Client) -> None:
             raise Skipped(f"the client has not written a file: {short(written)}")
         for lines, expected in (({}, content), ({"line": 2}, "ça va\nthree\n"), ({"line": 2, "limit": 1}, "ça va\n")):
             answer = await client.request(_for_session("fs/read_text_file", path=str(path), **lines))
-            found = member(answer, "result", "content")
-            if not isinstance(found, str) or found.removesuffix("\n") != expected.removesuffix("\n"):
+            text = member(answer, "result", "content")
+            if not isinstance(text, str) or text.removesuffix("\n") != expected.removesuffix("\n"):
                 raise Violation(f"with {lines}, {expected!r} was read as {short(answer)}")
     finally:
         path.unlink(missing_ok=True)

@@ -34,13 +34,8 @@ if TYPE_CHECKING:
         UpdateHandlers as UpdateHandlers,
         deliver_update as deliver_update,
     )
-    from acp_kit.client.permissions import (
-        PermissionPolicy as PermissionPolicy,
-        allow as allow,
-        ask as ask,
-        choose_option as choose_option,
-        reject as reject,
-    )
+    from acp_kit.client.permission_rules import allow as allow, ask as ask, reject as reject
+    from acp_kit.client.permissions import PermissionPolicy as PermissionPolicy, choose_option as choose_option
     from acp_kit.client.sessions import (
         ClientSession as ClientSession,
         find_session as find_session,
@@ -74,7 +69,8 @@ else:
             ),
             "listing": ("list_sessions",),
             "open_sessions": ("UpdateHandlers", "deliver_update"),
-            "permissions": ("PermissionPolicy", "allow", "ask", "choose_option", "reject"),
+            "permission_rules": ("allow", "ask", "reject"),
+            "permissions": ("PermissionPolicy", "choose_option"),
             "sessions": ("ClientSession", "find_session", "open_session"),
             "snapshots": ("Entry", "Snapshot"),
             "state": ("SessionState",),

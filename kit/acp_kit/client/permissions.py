@@ -24,11 +24,9 @@ from weakref import WeakValueDictionary
 
 from acp_bindings import v1
 from acp_kit.client.dialogs import DialogCancelled, wait_for_answer
-from acp_kit.client.permission_rules import Rule, allow, ask, reject
+from acp_kit.client.permission_rules import Rule
 from acp_kit.common.profiles import like
 from acp_runtime.escaping import printable
-
-__all__ = ["PermissionPolicy", "Rule", "allow", "ask", "choose_option", "reject"]
 
 Ask: TypeAlias = Callable[[v1.RequestPermissionRequest], Awaitable[str | None]]
 

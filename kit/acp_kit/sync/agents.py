@@ -11,7 +11,7 @@ from weakref import finalize
 from acp_bindings import v1
 from acp_kit.client import PermissionHandlers, PermissionPolicy, UpdateHandlers, client_capabilities, open_session
 from acp_kit.client.deadlines import answered_within
-from acp_kit.client.permissions import Rule
+from acp_kit.client.permission_rules import Rule
 from acp_kit.sync.callbacks import in_waiting_thread
 from acp_kit.sync.event_loop import EventLoopThread
 from acp_kit.sync.sessions import OpenedSession, SyncSession

@@ -125,8 +125,9 @@ class ReplayedClient(RecordedSide):
         last_state: Entry | None = None
         for entry in [*self._entries, None]:
             if entry is None or (entry.direction == "c2a" and entry.request is None):
-                wanted = last if entry is not None and _is_notification(entry) else last_state
-                awaited += [wanted] if wanted is not None else []
+                awaited_entry = last if entry is not None and _is_notification(entry) else last_state
+                if awaited_entry is not None:
+                    awaited.append(awaited_entry)
                 last = last_state = None
             elif entry.direction == "a2c" and _is_notification(entry):
                 last = entry

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from acp_bindings.v1 import ToolCallContentDiff, ToolCallLocation, ToolCallUpdate
-from acp_kit.client.permissions import Rule, allow, ask, reject
+from acp_kit.client.permission_rules import Rule, allow, ask, reject
 
 
 def _call(kind: Any = None, *paths: str, diffs: tuple[str, ...] = ()) -> ToolCallUpdate:

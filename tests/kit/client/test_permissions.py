@@ -11,7 +11,7 @@ import pytest
 
 from acp_bindings import v1
 from acp_kit.client import PermissionPolicy, allow, ask, choose_option, reject
-from acp_kit.client.permissions import Rule
+from acp_kit.client.permission_rules import Rule
 
 ALL = "allow_once allow_always reject_once reject_always"
 

@@ -10,7 +10,7 @@ import pytest
 
 from acp_bindings import v1
 from acp_kit.client import PermissionHandlers, PermissionPolicy, UpdateHandlers, allow
-from acp_kit.client.permissions import Rule
+from acp_kit.client.permission_rules import Rule
 from acp_kit.sync import SyncAgent, SyncSession, in_waiting_thread, spawn_agent
 from tests.support.kit import acting_agent
 from tests.support.paths import ROOT
