@@ -14,8 +14,9 @@ from acp_bindings import v2_draft as v2
 from tests.support.interop.real_agents import EDITED, GEMINI_CLI, OPENCODE, RealAgent, prepared
 from tests.support.interop.sdks import TYPESCRIPT, connected
 from tests.support.kit.behind_v2 import INFO, names
-from tests.support.kit.gateway import INITIALIZE, Gateway, bridge
+from tests.support.kit.gateway import INITIALIZE, bridge, end_by
 from tests.support.marked_processes import alive, wait_until_left
+from tests.support.programs import Program
 
 pytestmark = [pytest.mark.xdist_group("SDKs"), pytest.mark.slow]
 
@@ -101,7 +102,7 @@ async def test_a_turn_with_our_client(agent: RealAgent, tmp_path: Path) -> None:
         check(tmp_path, remote.handler.updates)
 
 
-def begin_waiting(started: Gateway, folder: Path) -> None:
+def begin_waiting(started: Program, folder: Path) -> None:
     """Send a prompt, and wait for the beginning of the answer."""
     assert started.call("initialize", INITIALIZE)["result"]
     session = started.call("session/new", {"cwd": str(folder / "work")})["result"]["sessionId"]
@@ -119,7 +120,7 @@ async def test_nothing_is_left_however_it_ends_during_a_turn(agent: RealAgent, e
         with bridge(*command) as (started, marker):
             await asyncio.to_thread(begin_waiting, started, tmp_path)
             assert len(alive(marker)) >= 2
-            started.end(end)
-            code = await asyncio.to_thread(started.process.wait, 20)
+            end_by(end, started)
+            code = await asyncio.to_thread(started.wait, 20)
             assert code == (-signal.SIGKILL if end == "SIGKILL" else 0)
             assert await asyncio.to_thread(wait_until_left, marker) == set()
