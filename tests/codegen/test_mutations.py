@@ -59,7 +59,7 @@ def test_a_mutation_of_any_kind_stops_the_generator_or_changes_its_output(file: 
     ]
     chosen = scale.sample(chosen, 5)
     outcomes = {mutation.id: outcome(pinned, mutation, before) for mutation in chosen}
-    print(f"\n{file}: {len(outcomes)} mutations, {dict(Counter(outcomes.values()))}")  # noqa: T201
+    print(f"\n{file}: {len(outcomes)} mutations, {dict(Counter(outcomes.values()))}")
     assert {mutation: found for mutation, found in outcomes.items() if found not in ("stops", "differs")} == {}
     assert len(outcomes) >= scale.count(5, 160)
     assert {"stops", "differs"} == set(outcomes.values())

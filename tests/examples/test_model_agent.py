@@ -13,8 +13,8 @@ from acp_bindings.v1 import McpServerStdio, SessionUpdateToolCall, ToolCallConte
 from acp_kit.client import open_session
 from acp_kit.history import SqlHistory
 from acp_runtime import RemoteError
+from tests.examples.model_agents import in_its_own_process, prompt, results, running
 from tests.support.kit import mcp_server
-from tests.support.kit.model_agents import in_its_own_process, prompt, results, running
 from tests.support.kit.model_server import ModelServer, model_server
 
 # The group shares the imports of openai, mcp and sqlalchemy.

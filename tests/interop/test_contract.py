@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.interop.findings import EXPLANATIONS, OUR_PAIRS, Pair, find, recorded
+from tests.interop.findings import EXPLANATIONS, OUR_PAIRS, Pair, find, recorded
 from tests.support.skipping import skip_without
 from tools.interop_page import PAGE, render_page
 from tools.third_party import UnavailableError

@@ -18,8 +18,8 @@ from acp_kit.client import (
     client_capabilities,
     open_session,
 )
-from tests.support.interop.contract import calls
-from tests.support.interop.sdks import command
+from tests.interop.contract import calls
+from tests.interop.sdks import command
 
 pytestmark = pytest.mark.xdist_group("SDKs")
 

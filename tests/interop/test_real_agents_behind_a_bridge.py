@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from acp_bindings import v2_draft as v2
-from tests.support.interop.real_agents import EDITED, GEMINI_CLI, OPENCODE, RealAgent, prepared
-from tests.support.interop.sdks import TYPESCRIPT, connected
+from tests.interop.real_agents import EDITED, GEMINI_CLI, OPENCODE, RealAgent, prepared
+from tests.interop.sdks import TYPESCRIPT, connected
 from tests.support.kit.behind_v2 import INFO, names
 from tests.support.kit.gateway import INITIALIZE, bridge, end_by
 from tests.support.marked_processes import alive, wait_until_left

@@ -12,7 +12,7 @@ from opentelemetry.trace import SpanKind, StatusCode
 
 from acp_bindings import v1
 from acp_runtime import RemoteError, ResourceNotFound
-from tests.support.kit.traced import Traced, say, session
+from tests.kit.traced import Traced, say, session
 from tests.support.programs import output_of
 from tests.support.runtime.peer import Link, PlainAgent, calling, chunk
 

@@ -19,7 +19,7 @@ from pydantic import BaseModel
 from acp_bindings import v1
 from acp_kit.telemetry import Tracing
 from acp_runtime import ExtNotification, ExtRequest, Model, handles
-from tests.support.kit.traced import Traced, parent, say, session, span_id
+from tests.kit.traced import Traced, parent, say, session, span_id
 from tests.support.paths import ROOT
 from tests.support.runtime.peer import Link, PlainAgent, PlainClient, calling, prompt, serving
 
@@ -29,7 +29,7 @@ TRACEPARENT = f"00-{TRACE}-{SPAN}-01"
 
 async def test_the_spans_of_a_turn_are_a_chain_across_two_processes(tmp_path: Path) -> None:
     traced, file = Traced(), tmp_path / "spans.json"
-    command = (sys.executable, "-m", "tests.support.kit.traced_agent", str(file))
+    command = (sys.executable, "-m", "tests.kit.traced_agent", str(file))
 
     class TracingClient(PlainClient):
         async def session_update(self, notification: Any, /) -> None:

@@ -1,10 +1,16 @@
-"""Counts the iterations of the event loop, in which other tasks run, instead of measuring time."""
+"""Iterations of the event loop, in which other tasks run: waits for some, or counts them instead of measuring time."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Generator
 from contextlib import contextmanager
+
+
+async def let_others_run(number: int) -> None:
+    """Let other tasks run for this many iterations of the event loop."""
+    for _ in range(number):
+        await asyncio.sleep(0)
 
 
 class Iterations:

@@ -14,9 +14,9 @@ import pytest
 from codegen.__main__ import main
 from codegen.data.facts_file import METHODS_TOML
 from codegen.data.renames import FILE as RENAMES, Rename, to_toml
+from tests.codegen.diff.report_schema import SCHEMA as REPORT
 from tests.support.codegen.build import STRING, Schema, acp_schema, model, request, write_schema
 from tests.support.diff.cases import around, holds
-from tests.support.diff.report_schema import SCHEMA as REPORT
 from tests.support.diff.repository import commit
 
 pytestmark = pytest.mark.slow

@@ -13,7 +13,7 @@ from codegen.diff.render.markdown import UNPREDICTED, write_markdown
 from codegen.diff.report import Report
 from codegen.diff.verdict.findings import Finding
 from codegen.diff.verdict.verdicts import Severity, Verdict
-from tests.support.diff.reports import failing, large
+from tests.codegen.diff.reports import failing, large
 
 SAFE = Verdict.SAFE
 NOTHING = Report("base", "head", (), {"v1": 0}, ("v1",))

@@ -15,9 +15,9 @@ import pytest
 from acp_runtime import ExtNotification, Model, handles
 from codegen.data.facts_file import METHODS_TOML
 from codegen.names import pascal
+from tests.codegen.emit.stub_definitions import DEFINITIONS
 from tests.support.codegen.build import STRING, Schema, model, request, tagged, wraps
 from tests.support.codegen.generating import Generate
-from tests.support.codegen.stub_definitions import DEFINITIONS
 
 pytestmark = pytest.mark.xdist_group("method_stubs")
 

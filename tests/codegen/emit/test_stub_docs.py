@@ -9,9 +9,9 @@ from types import ModuleType
 
 import pytest
 
+from tests.codegen.emit.stub_definitions import DEFINITIONS
 from tests.support.codegen.build import STRING, Schema, acp_schema, model, part_of, ref
 from tests.support.codegen.generating import Generate
-from tests.support.codegen.stub_definitions import DEFINITIONS
 
 
 @pytest.fixture

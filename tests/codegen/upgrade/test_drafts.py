@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from tests.codegen.upgrade.upgrading import Repository
 from tests.support.codegen.build import STRING, Schema, acp_schema, model, part_of, ref
 from tests.support.codegen.refusal_base import BASE, changed
-from tests.support.codegen.upgrading import Repository
 
 pytestmark = [pytest.mark.test_all, pytest.mark.slow, pytest.mark.xdist_group("upgrade command")]
 

@@ -10,9 +10,9 @@ from codegen.data.facts_file import find_shared_properties
 from codegen.data.resolve import Resolver
 from codegen.pinned.pins import load
 from codegen.regen import read_schema
+from tests.codegen.upgrade.upgrading import Repository
 from tests.support.codegen.build import Schema, model, part_of, ref, tagged
 from tests.support.codegen.refusal_base import changed
-from tests.support.codegen.upgrading import Repository
 from tests.support.paths import ROOT
 
 FLAG = {"type": "boolean", "default": False}

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.codegen.upgrade.upgrading import Repository
 from tests.support.codegen.build import Schema
 from tests.support.codegen.facts_base import FACTS, SCHEMA
-from tests.support.codegen.upgrading import Repository
 
 pytestmark = [pytest.mark.test_all, pytest.mark.slow, pytest.mark.xdist_group("upgrade command")]
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from codegen.data.renames import Rename, to_toml
+from tests.codegen.upgrade.upgrading import Repository
 from tests.support.codegen.build import STRING, model, part_of, tree
 from tests.support.codegen.refusal_base import BASE, changed
-from tests.support.codegen.upgrading import Repository
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("upgrade command")]
 

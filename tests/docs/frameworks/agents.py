@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from acp_runtime import RemoteError
-from tests.support.docs.framework_pages import DEEP_AGENT, PROGRAMS, Talk, calls_and_results, texts
+from tests.docs.frameworks.framework_pages import DEEP_AGENT, PROGRAMS, Talk, calls_and_results, texts
 
 Run = Callable[..., None]
 WRITE = ("write_file", {"path": "copy.txt", "content": "one\ntwo\n"})

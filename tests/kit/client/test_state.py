@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from acp_bindings import v1, v1_unstable
 from acp_kit.client import SessionState
-from tests.support.kit.session_fold import fold, without_marks
+from tests.kit.client.session_fold import fold, without_marks
 from tests.support.kit.session_updates import PROFILES, UPDATES, dump, parse, recorded_sessions, text_chunk
 from tests.support.kit.shown import shown, state_of
 from tests.support.scale import count

@@ -32,6 +32,7 @@ from acp.schema import (
 
 from acp_bindings import v1
 from acp_kit import official
+from tests.support.loop_iterations import let_others_run
 
 
 class Echo(Agent):
@@ -328,8 +329,7 @@ async def test_an_agent_that_does_not_listen_yet_answers_nothing() -> None:
         agent = official.AgentSideConnection(Echo(), agent_writer, agent_reader, listening=False)
         async with official.ClientSideConnection(Screen(), writer, reader) as connection:
             opened = asyncio.create_task(connection.initialize(protocol_version=1))
-            for _ in range(20):
-                await asyncio.sleep(0)
+            await let_others_run(20)
             assert not opened.done()
             listening = asyncio.create_task(agent.listen())
             assert (await opened).protocol_version == 1

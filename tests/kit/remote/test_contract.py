@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 
 from acp_bindings.v1 import PromptRequest, PromptResponse, SessionNotification
-from tests.support.kit.remote_links import REMOTE_LINKS
+from tests.kit.remote.remote_links import REMOTE_LINKS
+from tests.support.loop_iterations import let_others_run
 from tests.support.runtime.peer import (
     Link,
     Peer,
@@ -108,8 +109,7 @@ async def test_messages_of_a_session_that_the_client_uses_are_in_order() -> None
     class Slow(PlainClient):
         async def session_update(self, notification: SessionNotification, /) -> None:
             texts = handled[notification.session_id]
-            for _ in range(len(texts) % 4):
-                await asyncio.sleep(0)
+            await let_others_run(len(texts) % 4)
             texts.append(text_of(notification))
             if sum(map(len, handled.values())) == 200:
                 done.set()

@@ -19,9 +19,9 @@ import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
+from tests.kit.remote.server.hostile_server import frame
 from tests.support.docs.blocks import DOCS, blocks
 from tests.support.kit.deployment import balancer
-from tests.support.kit.hostile_server import frame
 from tests.support.kit.remote_servers import EVENTS, INITIALIZE
 from tests.support.paths import ROOT
 from tests.support.skipping import skip_or_fail, skip_without

@@ -19,8 +19,9 @@ from acp_kit.testing import ScriptedAgent, ScriptedClient, connect, replay_clien
 from acp_kit.testing.connecting import RECORD, connected_transports
 from acp_kit.versions import as_v2
 from acp_runtime import Options, RequestError
+from tests.kit.testing.passing_time import let_pass
 from tests.support.kit.behind_v2 import AgentV1
-from tests.support.kit.passing_time import let_pass
+from tests.support.loop_iterations import let_others_run
 
 
 async def edit(turn: Turn) -> None:
@@ -226,8 +227,7 @@ async def test_in_version_2_a_prompt_waits_for_the_end_of_the_turn_before(versio
         async def work(self, session: str) -> None:
             events.append("begin")
             await self.send(session, v1.SessionUpdateAgentMessageChunk(content=v1.ContentBlockText(text="a")))
-            for _ in range(20):
-                await asyncio.sleep(0)
+            await let_others_run(20)
             events.append("end")
 
     await replay_client(version_2, as_v2(Agent), profile=v2_draft)

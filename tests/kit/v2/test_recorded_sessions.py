@@ -17,10 +17,10 @@ from acp_kit.client import Message as MessageV1, SessionState as SessionStateV1
 from acp_kit.v2 import Message, SessionState
 from acp_kit.versions import as_v2
 from acp_runtime import Options
+from tests.kit.v2.session_updates_v2 import parse
 from tests.support.kit.behind_v2 import INFO, PROMPT, AgentV1, turn
 from tests.support.kit.gateway import INITIALIZE, bridge
 from tests.support.kit.session_updates import dump, recorded_sessions
-from tests.support.kit.session_updates_v2 import parse
 from tests.support.runtime.peer import LINKS, serving
 
 # Sends, in its turns, the updates of the next session in a file.

@@ -14,9 +14,9 @@ from acp_bindings import v1, v2_draft as v2, v2_draft_unstable
 from acp_bindings.v2_draft.updates import UPDATES as KINDS
 from acp_bindings.v2_draft_unstable.updates import UPDATES as UNSTABLE_KINDS
 from acp_kit.v2 import Message, SessionState, SessionTerminal, Snapshot
+from tests.kit.v2.session_updates_v2 import PROFILES, UNSTABLE_UPDATES, UPDATES, parse
 from tests.support.kit.session_fold_v2 import fold
 from tests.support.kit.session_updates import dump
-from tests.support.kit.session_updates_v2 import PROFILES, UNSTABLE_UPDATES, UPDATES, parse
 from tests.support.scale import count
 
 Json = dict[str, Any]

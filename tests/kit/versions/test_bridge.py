@@ -8,12 +8,12 @@ import sys
 
 import pytest
 
-from tests.support.interop.sdks import PEERS
+from tests.support.kit import agent_of_both_versions
 from tests.support.kit.gateway import INITIALIZE, bridge, end_by, gateway, until_idle
 from tests.support.marked_processes import alive, wait_until_left
 from tests.support.programs import Program
 
-AGENT = [sys.executable, str(PEERS / "our_agent_of_both_versions.py")]
+AGENT = [sys.executable, agent_of_both_versions.__file__]
 
 pytestmark = pytest.mark.slow
 

@@ -12,7 +12,7 @@ import pytest
 
 from acp_bindings import v2_draft as v2
 from acp_kit.versions import as_v2
-from tests.support.interop.sdks import PEERS
+from tests.support.kit import agent_of_both_versions
 from tests.support.kit.behind_v2 import CANCEL, PROMPT
 from tests.support.kit.gateway import INITIALIZE, end_by, gateway, until_idle
 from tests.support.marked_processes import alive, wait_until_left
@@ -30,7 +30,7 @@ WAITING = {"type": "text", "text": "wait"}
 @contextmanager
 def waiting_turn() -> Generator[tuple[Program, str, str]]:
     """Begin a turn that waits. Yield the gateway, the marker of its processes and the id of the session."""
-    with gateway("-c", PROGRAM, str(PEERS / "our_agent_of_both_versions.py")) as (started, marker):
+    with gateway("-c", PROGRAM, agent_of_both_versions.__file__) as (started, marker):
         assert started.call("initialize", INITIALIZE)["result"]
         session = started.call("session/new", {"cwd": "/tmp"})["result"]["sessionId"]
         assert started.call("session/prompt", {"sessionId": session, "prompt": [WAITING]})["result"]

@@ -28,6 +28,7 @@ from tests.support.kit.behind_v2 import (
     until_idle,
     update_of,
 )
+from tests.support.loop_iterations import let_others_run
 from tests.support.recording_factory import RecordingFactory
 from tests.support.runtime.peer import LINKS, Peer, calling, chunk, serving, update
 
@@ -374,8 +375,7 @@ async def test_a_cancel_while_the_next_turn_begins_is_never_lost(iterations: int
         await peer.send(request(2, "session/prompt", prompt=PROMPT))
         await peer.until_quiet()
         factory.handler.may_end.set()
-        for _ in range(iterations):
-            await asyncio.sleep(0)
+        await let_others_run(iterations)
         await peer.send(CANCEL)
         messages = [await peer.receive()]
         while messages[-1].get("id") != 2:
@@ -401,8 +401,7 @@ async def test_a_cancel_right_after_the_handler_of_a_prompt_began_is_never_lost(
         prompting = asyncio.create_task(
             agents[0].session_prompt(v2.PromptRequest(session_id="session-1", prompt=[text]))
         )
-        for _ in range(1 + iterations):
-            await asyncio.sleep(0)
+        await let_others_run(1 + iterations)
         await agents[0].session_cancel(v2.CancelSessionNotification(session_id="session-1"))
         await asyncio.wait({prompting})
         if prompting.exception() is None:

@@ -19,8 +19,8 @@ from acp_bindings.v1 import (
     RemoteAgent,
     RemoteClient,
 )
+from tests.runtime.connection.v2_peer import serving_v2
 from tests.support.runtime.peer import INITIALIZE, Link, PlainAgent, PlainClient, calling, serving
-from tests.support.runtime.v2_peer import serving_v2
 
 
 class Boastful(PlainAgent):

@@ -14,6 +14,8 @@ from acp_runtime import ConnectionClosed, Options, RemoteError
 from acp_runtime.connection import Connection, run
 from acp_runtime.jsonrpc.framing import MODEL_BYTES
 from acp_runtime.transports.memory import MemoryPipe
+from tests.runtime.connection.random_peer import settled
+from tests.support.loop_iterations import let_others_run
 from tests.support.runtime.peer import (
     LINKS,
     Link,
@@ -28,7 +30,6 @@ from tests.support.runtime.peer import (
     text_of,
     update,
 )
-from tests.support.runtime.random_peer import iterations, settled
 
 pytestmark = pytest.mark.every_link
 FLOOD: dict[str, Any] = {"high_water_bytes": 200_000, "flood_factor": 2}
@@ -46,7 +47,7 @@ async def test_rule_18_reading_pauses_beyond_the_high_water_mark_and_resumes_bel
     class Slow(PlainClient):
         async def session_update(self, notification: SessionNotification, /) -> None:
             nonlocal handled
-            await iterations(3)
+            await let_others_run(3)
             waiting.append(received - handled)
             unhandled.append(sent - handled)
             handled += 1
@@ -122,13 +123,13 @@ async def test_rule_18_after_a_flood_nothing_more_is_read() -> None:
     connection = Connection(CLIENT_SIDE, Asking, back, there, options)
     running = asyncio.create_task(run(connection))
     back.write(line(update("s", "x")))
-    await iterations(10)  # from now on, reading doesn't pause
+    await let_others_run(10)  # from now on, reading doesn't pause
     updates = b"".join(line(update("s", str(n))) for n in range(100))
     back.write(updates)
     await settled(connection.lifecycle.peer_left.done, lambda: connection.limits.bytes)
     before = received
     back.write(updates)
-    await iterations(20)
+    await let_others_run(20)
     assert received == before
     may_end.set()
     assert "more than can be handled" in (await running).reason

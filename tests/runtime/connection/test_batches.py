@@ -11,8 +11,8 @@ import pytest
 from acp_bindings.v2_draft.connecting import AGENT_SIDE
 from acp_runtime import RemoteError
 from acp_runtime.jsonrpc import check_line
+from tests.runtime.connection.v2_peer import INITIALIZE_V2, AgentV2, ClientV2, acp, calling_v2, permission, serving_v2
 from tests.support.runtime.peer import Link, line, prompt, serving, update
-from tests.support.runtime.v2_peer import INITIALIZE_V2, AgentV2, ClientV2, acp, calling_v2, permission, serving_v2
 
 INVALID = {"jsonrpc": "2.0", "id": None, "error": {"code": -32600, "message": "Invalid request"}}
 CANCEL = {"method": "session/cancel", "params": {"sessionId": "s1"}}

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from acp_runtime import InternalError
+from tests.runtime.connection.v2_peer import INITIALIZE_V2, AgentV2, acp, calling_v2, permission, serving_v2
 from tests.support.runtime.peer import Link, prompt
-from tests.support.runtime.v2_peer import INITIALIZE_V2, AgentV2, acp, calling_v2, permission, serving_v2
 
 CANCEL = {"method": "session/cancel", "params": {"sessionId": "s1"}}
 BY_ID = {"method": "$/cancel_request", "params": {"requestId": 1}}

@@ -18,8 +18,9 @@ from acp_bindings.v1.connecting import CLIENT_SIDE
 from acp_runtime import ConnectionClosed, MessageTooLarge, Options
 from acp_runtime.connection import Connection, run
 from acp_runtime.transports.memory import MemoryPipe
+from tests.runtime.connection.random_peer import settled
+from tests.support.loop_iterations import let_others_run
 from tests.support.runtime.peer import LINKS, Link, Peer, PlainClient, calling, line, text_of, update
-from tests.support.runtime.random_peer import iterations, settled
 from tests.support.scale import count
 
 pytestmark = pytest.mark.every_link
@@ -43,7 +44,7 @@ Wait = Callable[[], Any]
 
 
 async def ten_turns() -> None:
-    await iterations(10)
+    await let_others_run(10)
 
 
 def recording(handled: list[str], wait: Wait) -> type[PlainClient]:

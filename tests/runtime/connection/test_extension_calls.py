@@ -10,7 +10,7 @@ from pydantic import BaseModel, PlainSerializer, RootModel, model_validator
 from pydantic_core import PydanticSerializationError
 
 from acp_runtime import ExtNotification, ExtRequest, GuardError, InvalidResponse
-from tests.support.runtime.extensions import ECHO, EXAMPLES, KINDS, NOTE, Ours, Theirs, answer
+from tests.runtime.connection.extensions import ECHO, EXAMPLES, KINDS, NOTE, Ours, Theirs, answer
 from tests.support.runtime.peer import Link, calling
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from acp_runtime import CapabilityError, ExtNotification, GuardError, Model, NotInitialized, handles
+from tests.runtime.connection.extensions import ECHO, LOG, PING, Ours, VendorAgent, answer
 from tests.support.recording_factory import RecordingFactory
-from tests.support.runtime.extensions import ECHO, LOG, PING, Ours, VendorAgent, answer
 from tests.support.runtime.peer import Link, PlainAgent, calling, serving
 
 

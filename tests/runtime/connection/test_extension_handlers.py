@@ -10,8 +10,7 @@ import pytest
 from pydantic import BaseModel, model_validator
 
 from acp_runtime import ExtNotification, ExtRequest, handles
-from tests.support.recording_factory import RecordingFactory
-from tests.support.runtime.extensions import (
+from tests.runtime.connection.extensions import (
     CLEAR,
     DRAIN,
     EXAMPLES,
@@ -24,6 +23,7 @@ from tests.support.runtime.extensions import (
     VendorAgent,
     answer,
 )
+from tests.support.recording_factory import RecordingFactory
 from tests.support.runtime.peer import Link, PlainAgent, calling, serving
 
 

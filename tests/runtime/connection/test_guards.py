@@ -28,8 +28,8 @@ from acp_bindings.v1 import (
     TextResourceContents,
 )
 from acp_runtime import CapabilityError, GuardError, InternalError, NotInitialized, RelativePath, ResourceNotFound
+from tests.runtime.connection.v2_peer import calling_v2
 from tests.support.runtime.peer import INITIALIZE, Link, Peer, PlainAgent, calling, prompt, serving, update
-from tests.support.runtime.v2_peer import calling_v2
 
 NEW = {"cwd": "/", "mcpServers": []}
 

@@ -23,9 +23,9 @@ from acp_bindings.v1_unstable.connecting import CLIENT_SIDE as UNSTABLE_CLIENT_S
 from acp_runtime import ConnectionClosed, Options, RequestError
 from acp_runtime.connection import Connection, run
 from acp_runtime.transports.memory import MemoryPipe
+from tests.support.loop_iterations import let_others_run
 from tests.support.runtime.any_profile import client_of
 from tests.support.runtime.peer import INITIALIZE, Link, Peer, PlainAgent, calling, prompt, serving, update
-from tests.support.runtime.random_peer import iterations
 
 NEW: dict[str, Any] = {"cwd": "/", "mcpServers": []}
 BEGIN: dict[str, Any] = {"id": "i", "method": "initialize", "params": INITIALIZE}
@@ -200,7 +200,7 @@ async def test_rule_25_reading_pauses_for_early_requests_and_resumes_after_initi
     async with serving(link, factory, ready=False, high_water_messages=limit, on_frame=count) as peer:
         sent = asyncio.create_task(peer.send(BEGIN, *(prompt(n) for n in range(200))))
         await early.wait()
-        await iterations(50)
+        await let_others_run(50)
         assert received < 100
         agents[0].gate.set()
         answers = _codes(await _answers(peer, 201))
@@ -277,7 +277,7 @@ async def test_rule_25_requests_that_wait_for_initialize_are_answered_when_the_a
     connection = Connection(AGENT_SIDE, Gated, back, there, Options(eof_grace=0))
     running, peer = asyncio.create_task(run(connection)), Peer(there, back)
     await peer.send(BEGIN, CREATE)
-    await iterations(10)
+    await let_others_run(10)
     connection.stop()
     await running
     assert _codes({message["id"]: message for message in await peer.rest()}) == {"i": -32800, "n": -32800}

@@ -20,8 +20,8 @@ from acp_bindings.v1 import (
     SessionNotification,
 )
 from acp_runtime import ConnectionClosed
+from tests.support.loop_iterations import let_others_run
 from tests.support.runtime.peer import LINKS, Link, Peer, PlainClient, calling, update
-from tests.support.runtime.random_peer import iterations
 
 DONE: dict[str, Any] = {"stopReason": "end_turn"}
 CANCELLED: dict[str, Any] = {"outcome": {"outcome": "cancelled"}}
@@ -280,7 +280,7 @@ async def test_rule_19_a_cancelled_call_keeps_neither_its_params_nor_the_message
 async def test_rule_19_ten_thousand_cancelled_calls_are_remembered(caplog: pytest.LogCaptureFixture) -> None:
     async with calling(LINKS["memory"]) as (agent, peer):
         calls = [asyncio.create_task(agent.ext_request("_ping")) for _ in range(10_001)]
-        await iterations(2)
+        await let_others_run(2)
         for call in calls:
             call.cancel()
         await asyncio.wait(calls)

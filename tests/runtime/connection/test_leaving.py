@@ -13,9 +13,9 @@ from acp_bindings.v1 import SessionNotification
 from acp_bindings.v1.connecting import CLIENT_SIDE
 from acp_runtime import ConnectionClosed, Options
 from acp_runtime.connection import Connection
-from tests.support.runtime.idle import is_idle
+from tests.runtime.connection.idle import is_idle
+from tests.support.loop_iterations import let_others_run
 from tests.support.runtime.peer import LINKS, Link, Peer, PlainClient, line, run_over, text_of, update
-from tests.support.runtime.random_peer import iterations
 
 pytestmark = pytest.mark.every_link
 
@@ -124,7 +124,7 @@ async def test_rule_22_a_hurried_closing_does_not_wait_for_a_peer_that_does_not_
         await peer.send(update("s", "1"))
         await began.wait()
         connection.stop()
-        await iterations(3)  # it waits for the handler; leaving the block hurries it
+        await let_others_run(3)  # it waits for the handler; leaving the block hurries it
     with pytest.raises(ConnectionClosed):
         await sending
 
@@ -141,7 +141,7 @@ async def test_rule_22_leaving_does_not_wait_for_requests_of_a_peer_that_has_lef
         await peer.send({"id": 1, "method": "_stuck"})
         await began.wait()
         await peer.end()
-        await iterations(10)
+        await let_others_run(10)
         assert not connection.lifecycle.closed.done()
 
 

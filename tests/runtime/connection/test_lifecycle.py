@@ -25,8 +25,9 @@ from acp_bindings.v1.connecting import AGENT_SIDE
 from acp_runtime import ConnectionClosed, Options
 from acp_runtime.connection import Connection, run
 from acp_runtime.transports.memory import MemoryPipe
+from tests.runtime.connection.random_peer import settled
+from tests.support.loop_iterations import let_others_run
 from tests.support.runtime.peer import Link, PlainAgent, PlainClient, calling, line, prompt, serving
-from tests.support.runtime.random_peer import iterations, settled
 
 pytestmark = pytest.mark.every_link
 
@@ -103,7 +104,7 @@ async def test_rule_22_an_answer_after_the_end_of_file_that_nobody_reads_delays_
     running = asyncio.create_task(run(connection))
     back.write(line({"id": 1, "method": "_large"}))
     await back.close()
-    await iterations(10)
+    await let_others_run(10)
     may_answer.set()
     await settled(running.done, lambda: connection.tasks.running)
 

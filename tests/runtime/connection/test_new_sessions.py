@@ -10,8 +10,9 @@ import pytest
 
 from acp_bindings.v1 import ReleaseTerminalRequest, ReleaseTerminalResponse, RemoteAgent, SessionNotification
 from acp_runtime.jsonrpc.framing import MODEL_BYTES
+from tests.runtime.connection.random_peer import settled
+from tests.support.loop_iterations import let_others_run
 from tests.support.runtime.peer import Link, PlainClient, calling, line, text_of, update
-from tests.support.runtime.random_peer import settled
 
 LARGE = "x" * 1_000_000
 SECONDS = 30.0
@@ -76,8 +77,7 @@ async def test_rule_16_updates_of_a_new_session_come_after_its_callers_result(
             await peer.send(updates + answer)
         else:
             await peer.send(answer)
-            for _ in range(2):
-                await asyncio.sleep(0)
+            await let_others_run(2)
             await peer.send(updates)
         await task
         await all_seen.wait()

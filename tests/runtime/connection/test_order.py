@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from acp_bindings.v1 import PromptRequest, PromptResponse, RemoteAgent, SessionNotification
+from tests.support.loop_iterations import let_others_run
 from tests.support.runtime.peer import (
     Link,
     PlainAgent,
@@ -49,8 +50,7 @@ async def test_rule_15_notifications_of_a_session_are_handled_in_order_even_if_h
         async def session_update(self, notification: SessionNotification, /) -> None:
             assert notification.session_id not in inside
             inside.add(notification.session_id)
-            for _ in range(len(handled[notification.session_id]) % 4):
-                await asyncio.sleep(0)
+            await let_others_run(len(handled[notification.session_id]) % 4)
             handled[notification.session_id].append(text_of(notification))
             inside.discard(notification.session_id)
 

@@ -21,8 +21,8 @@ from acp_runtime.connection.state import ProtocolState
 from acp_runtime.connection.writer import Writer
 from acp_runtime.logs import ThrottledLogger
 from acp_runtime.transports.memory import MemoryPipe
+from tests.support.loop_iterations import let_others_run
 from tests.support.runtime.peer import PlainAgent
-from tests.support.runtime.random_peer import iterations
 
 OPTIONS = Options()
 
@@ -133,7 +133,7 @@ async def test_a_request_whose_task_is_cancelled_before_it_begins_is_answered() 
     requests, pipe = _started_request(fail)
     (task,) = requests.running
     task.cancel()
-    await iterations(10)
+    await let_others_run(10)
     error = b'{"code":-32800,"message":"Request cancelled"}'
     assert pipe.unwritten == len(b'{"jsonrpc":"2.0","id":"id","error":%b}\n' % error)
     assert not requests.by_id

@@ -22,9 +22,9 @@ from acp_runtime.connection.places import MessagePlaces
 from acp_runtime.connection.state import ProtocolState
 from acp_runtime.stubs.facts import Absolute, Needs, Unsupported
 from acp_runtime.stubs.methods import Request
+from tests.runtime.connection.v2_peer import AgentV2, serving_v2
 from tests.support.runtime.any_profile import agent_of, client_of, opening
 from tests.support.runtime.peer import Link, Peer, PlainAgent, PlainClient, calling, serving
-from tests.support.runtime.v2_peer import AgentV2, serving_v2
 
 Sent = Callable[[Any], Awaitable[Any]]
 

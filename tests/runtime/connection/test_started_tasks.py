@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from acp_runtime import ConnectionClosed
+from tests.runtime.connection.v2_peer import AgentV2, acp, serving_v2
 from tests.support.runtime.peer import Link, PlainAgent, calling, prompt, serving
-from tests.support.runtime.v2_peer import AgentV2, acp, serving_v2
 
 
 async def test_rule_22_a_task_outlives_its_handler_and_is_awaited_when_the_connection_ends(link: Link) -> None:

@@ -14,7 +14,7 @@ from acp_runtime import ABSENT, Model, OpenModel
 from acp_runtime.jsonrpc.error_responses import explain
 from acp_runtime.models.scalars import Int32
 from acp_runtime.models.unions import ExactlyOne, FirstMatch
-from tests.support.models.constructor_calls import WRONG, constructor_calls, json_key
+from tests.runtime.models.constructor_calls import WRONG, constructor_calls, json_key
 from tests.support.models.shapes import Samples
 
 TEXT = v1.ContentBlockText(text="x")

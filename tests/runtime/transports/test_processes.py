@@ -15,9 +15,9 @@ import pytest
 
 from acp_bindings.v1 import RequestPermissionRequest, RequestPermissionResponse, SessionNotification, spawn_agent
 from acp_runtime import ConnectionClosed, InternalError, Options, RequestError
+from tests.runtime.transports.processes import command_of, opened, script, spawned
 from tests.support.marked_processes import alive, marked, no_new_children
 from tests.support.runtime.peer import PlainClient
-from tests.support.runtime.processes import command_of, opened, script, spawned
 
 pytestmark = [
     pytest.mark.slow,

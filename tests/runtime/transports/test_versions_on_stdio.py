@@ -20,7 +20,7 @@ EARLY = line({"id": 5, "method": "session/new", "params": {}})
 
 
 def start(profiles: str = "v1,v2_draft") -> Program:
-    return Program("-m", "tests.support.runtime.versioned_agent", profiles)
+    return Program("-m", "tests.runtime.transports.versioned_agent", profiles)
 
 
 @pytest.mark.parametrize(("number", "opened"), [(signal.SIGINT, False), (signal.SIGTERM, True)])

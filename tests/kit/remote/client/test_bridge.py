@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.kit.http_agent import INITIALIZE, INITIALIZED, NEVER, call, http_agent, result
+from tests.kit.remote.client.http_agent import INITIALIZE, INITIALIZED, NEVER, call, http_agent, result
 from tests.support.programs import Program
 from tests.support.runtime.peer import line
 

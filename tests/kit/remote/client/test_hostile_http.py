@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.kit.http_agent import NEVER, HttpAgent, call, connected, http_agent, result
+from tests.kit.remote.client.http_agent import NEVER, HttpAgent, call, connected, http_agent, result
 from tests.support.loop_iterations import count_iterations
 from tests.support.runtime.peer import line
 

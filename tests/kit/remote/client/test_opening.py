@@ -10,7 +10,7 @@ import pytest
 from acp_bindings import v1
 from acp_kit.remote import open_transport
 from acp_runtime import ConnectionClosed
-from tests.support.kit.http_agent import INITIALIZE, http_agent
+from tests.kit.remote.client.http_agent import INITIALIZE, http_agent
 from tests.support.runtime.peer import PlainClient, line
 
 SCHEMES = ("http", "ws")

@@ -15,7 +15,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from tests.support.kit.hostile_server import Victim, WebSocket, frame, message, victim
+from tests.kit.remote.server.hostile_server import Victim, WebSocket, frame, message, victim
 from tests.support.kit.remote_servers import EVENTS, INITIALIZE, JSON
 from tests.support.scale import STRESS, count
 

@@ -19,9 +19,10 @@ from acp_bindings.v1 import (
 from acp_bindings.v1.connecting import CLIENT_SIDE
 from acp_runtime import ConnectionClosed, InvalidResponse, RemoteError
 from acp_runtime.connection import Connection
-from tests.support.runtime.interleaving import SESSIONS, Interleaving
+from tests.runtime.connection.interleaving import SESSIONS, Interleaving
+from tests.runtime.connection.random_peer import GARBAGE, UNANSWERED
+from tests.support.loop_iterations import let_others_run
 from tests.support.runtime.peer import PlainClient, text_of, update
-from tests.support.runtime.random_peer import GARBAGE, UNANSWERED, iterations
 
 RESULTS: dict[str, Any] = {"session/prompt": {"stopReason": "end_turn"}, "session/set_mode": {}, "_x": {}}
 
@@ -62,10 +63,10 @@ class ClientInterleaving(Interleaving):
 
     async def _act(self, times: int) -> None:
         for _ in range(times):
-            await iterations(self.chance.choice([0, 1, 5]))
+            await let_others_run(self.chance.choice([0, 1, 5]))
             call = self.start(self.call(inside=False))
             if self.chance.random() < 0.3:
-                await iterations(self.chance.randrange(30))
+                await let_others_run(self.chance.randrange(30))
                 call.cancel()
             await asyncio.wait({call})
             if self.chance.random() < 0.3:
@@ -126,7 +127,7 @@ class ClientInterleaving(Interleaving):
 
     async def answer(self, request: Any) -> None:
         id, method, params = request["id"], request["method"], request["params"]
-        await iterations(self.chance.choice([0, 0, 2, 30]))
+        await let_others_run(self.chance.choice([0, 0, 2, 30]))
         number = _number(params)
         session = params.get("sessionId", f"new{number}")
         for _ in range(self.chance.choice([0, 0, 1, 6])):
@@ -148,7 +149,7 @@ class ClientInterleaving(Interleaving):
 
     async def _act_as_peer(self, times: int) -> None:
         for _ in range(times):
-            await iterations(self.chance.choice([0, 1, 10]))
+            await let_others_run(self.chance.choice([0, 1, 10]))
             self.asked += 1
             session = self.chance.choice(SESSIONS)
             permission = {"sessionId": session, "toolCall": {"toolCallId": "t"}, "options": []}

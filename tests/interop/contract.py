@@ -19,7 +19,7 @@ import re
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from tests.support.interop.driver import RESPONSES, SCRIPT, Driver, PeerError
+from tests.interop.driver import RESPONSES, SCRIPT, Driver, PeerError
 
 OPEN: dict[str, Any] = {"cwd": "/tmp", "mcpServers": []}
 OLD: dict[str, Any] = {"sessionId": "old", **OPEN}

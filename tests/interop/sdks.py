@@ -10,9 +10,9 @@ from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
-from tests.support.interop.driver import Command, Driver, running
-from tests.support.interop.our_driver import OurDriver
-from tests.support.interop.reuse import reused, shared
+from tests.interop.driver import Command, Driver, running
+from tests.interop.our_driver import OurDriver
+from tests.interop.reuse import reused, shared
 from tools.third_party import NEXT_PYTHON_SDK, PYTHON_SDK, python_in, python_sdk, typescript_sdk
 
 PEERS = Path(__file__).with_name("peers")

@@ -16,7 +16,7 @@ from acp_kit.client import deliver_update
 from acp_kit.remote import open_transport
 from acp_runtime import ConnectionClosed, GuardError, MethodNotFound, RequestError
 from acp_runtime.stubs.methods import Request
-from tests.support.interop.driver import Command, Driver
+from tests.interop.driver import Command, Driver
 
 
 class OurDriver(Driver):

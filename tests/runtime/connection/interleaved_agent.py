@@ -20,9 +20,10 @@ from acp_bindings.v1 import (
 from acp_bindings.v1.connecting import AGENT_SIDE
 from acp_runtime import ConnectionClosed, GuardError, InvalidResponse, RemoteError, RequestError
 from acp_runtime.connection import Connection
-from tests.support.runtime.interleaving import SESSIONS, Interleaving
+from tests.runtime.connection.interleaving import SESSIONS, Interleaving
+from tests.runtime.connection.random_peer import GARBAGE, UNANSWERED
+from tests.support.loop_iterations import let_others_run
 from tests.support.runtime.peer import PlainAgent, chunk
-from tests.support.runtime.random_peer import GARBAGE, UNANSWERED, iterations
 
 
 class AgentInterleaving(Interleaving):
@@ -164,14 +165,14 @@ class AgentInterleaving(Interleaving):
 
     async def answer(self, request: Any) -> None:
         id = request["id"]
-        await iterations(self.chance.choice([0, 3, 30]))
+        await let_others_run(self.chance.choice([0, 3, 30]))
         result = {"id": id, "result": {"outcome": {"outcome": "cancelled"}}}
         answers = [result, result, {"id": id, "error": {"code": 1, "message": "no"}}, {"id": id, "error": "x"}]
         self.wire.send(*[self.chance.choice(answers)] * self.chance.choice([1, 1, 2]))
 
     async def _act(self, times: int) -> None:
         for _ in range(times):
-            await iterations(self.chance.choice([0, 0, 1, 10]))
+            await let_others_run(self.chance.choice([0, 0, 1, 10]))
             self.asked += 1
             number, session = self.asked, self.chance.choice(SESSIONS)
             text = [{"type": "text", "text": f"prompt{number}"}]

@@ -9,9 +9,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.support.interop.contract import CASES, ON_STDIO, outcome
-from tests.support.interop.sdks import OURS, SDKS, SDKS_OF_TWO_VERSIONS, STDIO, TRANSPORTS, agent, in_session
-from tests.support.interop.versions import outcomes as outcomes_of_versions
+from tests.interop.contract import CASES, ON_STDIO, outcome
+from tests.interop.sdks import OURS, SDKS, SDKS_OF_TWO_VERSIONS, STDIO, TRANSPORTS, agent, in_session
+from tests.interop.versions import outcomes as outcomes_of_versions
 
 RECORDED = Path(__file__).with_name("findings.json")
 Pair = tuple[str, str, str]  # client, server, transport

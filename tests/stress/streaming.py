@@ -1,6 +1,6 @@
 """A client to which an agent in another process streams thousands of updates.
 
-`python -m tests.support.stress.streaming <n> <m>`: the handler of every n-th update of a session sleeps,
+`python -m tests.stress.streaming <n> <m>`: the handler of every n-th update of a session sleeps,
 that of every m-th one calls the agent; 0 for none. It prints the measurements as JSON.
 """
 

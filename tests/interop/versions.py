@@ -9,8 +9,8 @@ import acp_bindings
 from acp_bindings import v1, v2_draft
 from acp_kit.remote import open_transport
 from acp_runtime import ProtocolVersionMismatch, RequestError
-from tests.support.interop.driver import Command, PeerError
-from tests.support.interop.sdks import OURS, STDIO, agent, connected
+from tests.interop.driver import Command, PeerError
+from tests.interop.sdks import OURS, STDIO, agent, connected
 from tests.support.runtime.any_profile import opening
 
 SERVED = ("1", "2", "1,2")

@@ -1,6 +1,6 @@
 """A server in a process of its own, whose memory hostile clients try to fill.
 
-    python -m tests.support.kit.hostile_server '{"bounds": {...}, "options": {...}}'
+    python -m tests.kit.remote.server.hostile_server '{"bounds": {...}, "options": {...}}'
 
 It prints its port, and ends with SIGTERM.
 """
@@ -180,7 +180,7 @@ def victim(bounds: dict[str, Any], **options: Any) -> Generator[Victim]:
     argument = json.dumps({"bounds": bounds, "options": options})
     # Otherwise glibc keeps freed memory, as much as it likes.
     env = {**os.environ, "MALLOC_TRIM_THRESHOLD_": "65536", "MALLOC_MMAP_THRESHOLD_": "65536"}
-    command = [sys.executable, "-m", "tests.support.kit.hostile_server", argument]
+    command = [sys.executable, "-m", "tests.kit.remote.server.hostile_server", argument]
     with TemporaryFile() as log, Popen(command, stdout=PIPE, stderr=log, env=env) as process:
         assert process.stdout is not None
         try:

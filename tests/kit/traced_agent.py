@@ -1,4 +1,4 @@
-"""An agent in a process of its own that traces: `python -m tests.support.kit.traced_agent <file>`.
+"""An agent in a process of its own that traces: `python -m tests.kit.traced_agent <file>`.
 
 It asks for permission and sends an update in each turn. It writes each span that ends to the file, as JSON.
 """

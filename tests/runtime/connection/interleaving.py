@@ -11,8 +11,9 @@ from typing import Any
 
 from acp_runtime.connection import Connection, run
 from acp_runtime.options import Options
-from tests.support.runtime.idle import is_idle
-from tests.support.runtime.random_peer import RandomPeer, iterations, settled
+from tests.runtime.connection.idle import is_idle
+from tests.runtime.connection.random_peer import RandomPeer, settled
+from tests.support.loop_iterations import let_others_run
 
 SESSIONS = ("a", "b")
 
@@ -69,7 +70,7 @@ class Interleaving(ABC):
         pump = asyncio.create_task(wire.pump(self.chance.randrange(2500 * self.busy) if self.end == "eof" else None))
         actors = {self.start(actor) for actor in self.actors()}
         if self.end == "leave":
-            await iterations(1 + self.chance.randrange(150 * self.busy))
+            await let_others_run(1 + self.chance.randrange(150 * self.busy))
             running.cancel()
             with suppress(asyncio.CancelledError):
                 await running
@@ -105,10 +106,10 @@ class Interleaving(ABC):
                 task.cancel()
                 await asyncio.sleep(0)
             case 3 | 4 | 5:
-                await iterations(self.chance.choice([1, 3, 40]))
+                await let_others_run(self.chance.choice([1, 3, 40]))
             case 6:
                 with suppress(asyncio.CancelledError):
-                    await iterations(20)
+                    await let_others_run(20)
             case _:
                 pass
 

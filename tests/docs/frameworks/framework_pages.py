@@ -13,8 +13,8 @@ import pytest
 
 from acp_bindings import v1
 from acp_kit.client import ClientSession, open_session
+from tests.docs.frameworks.anthropic_server import AnthropicServer
 from tests.support.docs.blocks import DOCS, blocks
-from tests.support.kit.anthropic_server import AnthropicServer
 from tests.support.kit.editors import Editor
 from tests.support.kit.model_server import ModelServer, model_server
 from tests.support.paths import ROOT

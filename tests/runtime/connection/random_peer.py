@@ -12,6 +12,7 @@ from typing import Any
 
 from acp_runtime.connection import Connection
 from acp_runtime.transports.memory import MemoryPipe
+from tests.support.loop_iterations import let_others_run
 from tests.support.runtime.peer import Peer, line
 
 # Lines that are answered with an error without an id.
@@ -68,7 +69,7 @@ class RandomPeer:
             piece, self._queued = self._queued[:size], self._queued[size:]
             self._written += piece
             self.peer.writer.write(piece)
-            await iterations(self._chance.choice([0, 0, 1, 3]))
+            await let_others_run(self._chance.choice([0, 0, 1, 3]))
         await self.peer.end()
 
     async def receive(self, take: Callable[[Any], None]) -> None:
@@ -139,12 +140,6 @@ class _Skipping(selectors.SelectSelector):
         if timeout:
             self._skip(timeout)
         return super().select(None if timeout is None else 0)
-
-
-async def iterations(number: int) -> None:
-    """Let other tasks run for this many iterations of the event loop."""
-    for _ in range(number):
-        await asyncio.sleep(0)
 
 
 async def settled(condition: Callable[[], bool], describe: Callable[[], Any]) -> None:
