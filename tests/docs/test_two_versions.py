@@ -76,7 +76,7 @@ async def test_an_accepted_prompt_is_reported_as_a_user_message_with_its_id(page
     assert updates[0] == {"sessionUpdate": "user_message", "messageId": message_id, "content": PROMPT}
 
 
-async def test_running_is_reported_when_work_starts_and_idle_with_a_stop_reason_when_it_ends(page: ModuleType) -> None:
+async def test_work_is_reported_as_running_then_idle_with_a_stop_reason(page: ModuleType) -> None:
     async with session_of(page.AgentV2) as peer:
         for _ in range(2):
             updates, _ = await turn(peer)

@@ -152,7 +152,7 @@ def test_rule_30_warnings_of_many_kinds_are_rate_limited_together(caplog: pytest
     assert 100 <= len(caplog.records) <= 600
 
 
-async def test_a_handler_that_the_end_of_the_connection_stops_is_logged_once_and_without_a_traceback(
+async def test_a_handler_stopped_by_the_end_of_the_connection_is_logged_once_without_traceback(
     link: Link, caplog: pytest.LogCaptureFixture
 ) -> None:
     class Asking(PlainClient):

@@ -142,7 +142,7 @@ UNREADABLE = {
 
 
 @pytest.mark.parametrize("methods", UNREADABLE.values(), ids=UNREADABLE)
-def test_instead_of_a_file_of_another_format_the_current_one_is_used_with_a_note(
+def test_a_file_of_another_format_is_replaced_by_the_current_one_with_a_note(
     repository: Repository, compare: Compare, methods: str | None
 ) -> None:
     repository(NOW, methods)

@@ -98,7 +98,7 @@ def updates(folder: Path, profile: str) -> dict[str, Effect]:
     return table
 
 
-def test_the_table_of_updates_has_what_the_file_says_in_the_words_of_the_models(folder: Path) -> None:
+def test_the_table_of_updates_has_the_files_facts_under_python_names(folder: Path) -> None:
     generate(folder, FACTS.replace('id = "noteId", null', 'id = "noteId", starts = true, meta = "patched", null'))
     assert updates(folder, "v1") == {
         "note": Changes(

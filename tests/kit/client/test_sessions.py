@@ -237,7 +237,7 @@ async def test_a_session_is_closed_at_the_end_of_the_block() -> None:
         assert pair.handler.closed == [session.id, "old"]
 
 
-async def test_a_turn_that_still_runs_when_its_session_is_closed_is_cancelled_and_loses_nothing() -> None:
+async def test_closing_a_session_cancels_its_turn_and_loses_no_update() -> None:
     begun, may_go_on = asyncio.Event(), asyncio.Event()
 
     async def act(turn: Turn) -> None:

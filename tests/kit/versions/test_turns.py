@@ -135,7 +135,7 @@ async def test_an_agent_that_fails_when_it_is_cancelled_still_ends_as_cancelled(
         assert names(await until_idle(peer)) == ["idle cancelled"]
 
 
-async def test_a_prompt_that_is_cancelled_by_its_id_before_it_is_accepted_leaves_no_message() -> None:
+async def test_a_prompt_cancelled_before_it_is_accepted_leaves_no_message() -> None:
     class Slow(AgentV1):
         async def work(self, session: str) -> None:
             await asyncio.Event().wait()

@@ -81,7 +81,7 @@ def test_an_id_that_is_used_again_after_its_call_has_ended_is_another_call() -> 
     assert [update["toolCallId"] for update in updates] == ["1", "1", "1-2", "1-2", "1-3", "1-3"]
 
 
-def test_a_start_after_the_turn_of_a_call_is_another_call_and_an_update_is_not() -> None:
+def test_a_start_in_a_later_turn_begins_another_call_but_an_update_does_not() -> None:
     session = Updates("/work")
     session.to_v2(call().model_dump())
     session.begin_turn()
@@ -94,7 +94,7 @@ def test_an_id_that_looks_like_one_of_ours_is_no_other_call() -> None:
     assert [update["toolCallId"] for update in updates] == ["1", "1-2", "1-2-2"]
 
 
-def test_relative_paths_are_in_the_folder_of_the_session_and_line_0_is_no_line() -> None:
+def test_relative_paths_are_resolved_and_line_0_is_dropped() -> None:
     locations = [v1.ToolCallLocation(path="a/../b.py", line=0), v1.ToolCallLocation(path="C:\\x", line=3)]
     diff = v1.ToolCallContentDiff(path="c.py", new_text="x\n")
     (update,) = translated(call(locations=locations, content=[diff]))

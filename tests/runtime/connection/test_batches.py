@@ -322,7 +322,7 @@ async def test_rule_5_answers_that_are_too_large_for_one_array_come_in_several(
         assert {answer["id"] for line in lines for answer in json.loads(line)} == set(range(5))
 
 
-async def test_rule_5_an_answer_that_is_too_large_for_an_array_comes_in_one_nevertheless(link: Link) -> None:
+async def test_rule_5_an_answer_larger_than_the_limit_comes_in_an_array(link: Link) -> None:
     async with serving_v2(link, Verbose, max_message_bytes=1000, guards="warn") as peer:
         await peer.send(batch(request(1, "_text", 2000)))
         assert await peer.receive() == [result(1, "x" * 2000)]

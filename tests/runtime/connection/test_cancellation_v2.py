@@ -257,7 +257,7 @@ async def test_rule_30_a_client_without_its_optional_notifications_is_not_logged
     assert not [record for record in caplog.records if record.levelname in ("ERROR", "WARNING")]
 
 
-async def test_rule_21_an_update_without_guards_may_lack_what_says_that_a_prompt_was_accepted(link: Link) -> None:
+async def test_rule_21_without_guards_an_update_may_lack_the_parts_of_acceptance(link: Link) -> None:
     class Raw(AgentV2):  # type: ignore[misc]
         async def ext_request(self, method: str, params: Any) -> Any:
             await self.client.ext_notification("session/update", params)
@@ -269,7 +269,7 @@ async def test_rule_21_an_update_without_guards_may_lack_what_says_that_a_prompt
             assert (await peer.receive())["id"] == 1
 
 
-async def test_rule_21_what_accepts_a_prompt_may_be_sent_by_any_handler_and_outside_of_them(link: Link) -> None:
+async def test_rule_21_a_prompt_may_be_accepted_by_any_handler_or_task(link: Link) -> None:
     class Replaying(AgentV2):  # type: ignore[misc]
         async def ext_request(self, method: str, params: Any) -> Any:
             await self.ext_notification(method, params)

@@ -144,7 +144,7 @@ async def test_rule_22_updates_of_a_session_that_is_not_created_any_more_are_han
         assert handled == numbers(3)
 
 
-async def test_rule_22_a_handler_that_waits_for_a_call_made_elsewhere_learns_of_the_end(link: Link) -> None:
+async def test_rule_22_a_handler_waiting_for_anothers_call_learns_of_the_end(link: Link) -> None:
     class Waiting(PlainClient):
         async def session_update(self, notification: SessionNotification, /) -> None:
             with pytest.raises(ConnectionClosed):
@@ -162,9 +162,7 @@ async def test_rule_22_a_handler_that_waits_for_a_call_made_elsewhere_learns_of_
 
 
 @pytest.mark.parametrize("is_open", [False, True])
-async def test_rule_22_after_the_end_of_file_notifications_are_sent_if_the_connection_was_open(
-    link: Link, is_open: bool
-) -> None:
+async def test_rule_22_notifications_are_sent_after_eof_on_an_open_connection(link: Link, is_open: bool) -> None:
     class Cancelling(PlainClient):
         async def ext_notification(self, method: str, params: Any) -> None:
             with pytest.raises(ConnectionClosed):
@@ -262,7 +260,7 @@ async def test_rule_22_handlers_that_finish_within_the_deadline_are_not_abandone
         assert handled == numbers(25)
 
 
-async def test_rule_22_a_call_whose_response_breaks_off_fails_with_the_end_of_the_connection(link: Link) -> None:
+async def test_rule_22_a_call_fails_if_its_response_is_cut_off(link: Link) -> None:
     async with calling(link) as (agent, peer):
         turn = asyncio.create_task(agent.session_prompt(session_id="s", prompt=[]))
         id = (await peer.receive())["id"]
@@ -338,7 +336,7 @@ async def test_rule_22_this_side_may_end_the_connection_while_the_last_messages_
     assert (await running).reason == "The peer closed the connection."
 
 
-async def test_rule_22_a_message_that_is_too_large_is_the_reason_although_the_peer_closes_next(link: Link) -> None:
+async def test_rule_22_a_message_too_large_is_the_reason_even_if_eof_follows(link: Link) -> None:
     async with calling(link, max_message_bytes=1000) as (agent, peer):
         await peer.send(b"".join(line(update("s", text)) for text in numbers(100)) + b"x" * 2000)
         await peer.end()

@@ -272,7 +272,7 @@ async def test_rule_25_requests_that_wait_for_initialize_are_answered_when_the_c
     assert answers == {"i": -32800, "n": -32800}
 
 
-async def test_rule_25_requests_that_wait_for_initialize_are_answered_when_the_agent_ends_the_connection() -> None:
+async def test_rule_25_requests_waiting_for_initialize_are_answered_when_the_agent_closes() -> None:
     there, back = MemoryPipe(), MemoryPipe()
     connection = Connection(AGENT_SIDE, Gated, back, there, Options(eof_grace=0))
     running, peer = asyncio.create_task(run(connection)), Peer(there, back)

@@ -258,7 +258,7 @@ async def test_rule_19_a_call_whose_coroutine_is_closed_ends(link: Link) -> None
         assert (await peer.receive())["method"] == "session/new"
 
 
-async def test_rule_19_a_cancelled_call_keeps_neither_its_params_nor_the_message_that_was_handled(link: Link) -> None:
+async def test_rule_19_a_cancelled_call_keeps_neither_params_nor_handled_message(link: Link) -> None:
     class Impatient(PlainClient):
         async def session_update(self, notification: SessionNotification, /) -> None:
             request = PromptRequest(session_id="other", prompt=[])

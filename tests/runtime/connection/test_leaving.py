@@ -111,7 +111,7 @@ async def test_rule_22_queued_messages_and_lines_that_wait_are_counted_as_discar
     assert "Discarded 99 received messages" in caplog.text
 
 
-async def test_rule_22_a_hurried_closing_does_not_wait_for_a_peer_that_does_not_read() -> None:
+async def test_rule_22_a_hurried_close_does_not_wait_for_a_peer_that_reads_nothing() -> None:
     began = asyncio.Event()
 
     class Stuck(PlainClient):

@@ -310,7 +310,7 @@ async def test_a_request_object_as_an_argument_says_to_pass_keywords() -> None:
             await proxy.initialize(InitializeRequest(protocol_version=1))
 
 
-async def test_a_request_object_as_an_argument_of_a_handlers_call_is_explained_in_the_log(
+async def test_a_call_with_a_request_object_is_explained_in_the_log(
     link: Link, caplog: pytest.LogCaptureFixture
 ) -> None:
     class Positional(PlainAgent):

@@ -124,7 +124,7 @@ async def test_rule_27_an_unknown_mode_of_elicitation_is_never_sent() -> None:
     assert error.method == "elicitation/create with mode.*"
 
 
-async def test_rule_27_a_result_with_what_the_client_did_not_advertise_is_an_error_that_is_logged(
+async def test_rule_27_a_result_beyond_the_clients_capabilities_is_an_error_and_logged(
     link: Link, caplog: pytest.LogCaptureFixture
 ) -> None:
     class Options(PlainAgent):
@@ -238,7 +238,7 @@ async def test_rule_27_an_update_that_this_client_did_not_advertise_is_logged_an
 
 
 @pytest.mark.parametrize(("guards", "is_logged"), [("raise", True), ("off", False)])
-async def test_rule_27_a_result_with_what_this_client_did_not_advertise_is_logged_and_returned(
+async def test_rule_27_a_result_beyond_this_clients_capabilities_is_logged_and_returned(
     link: Link, caplog: pytest.LogCaptureFixture, guards: str, is_logged: bool
 ) -> None:
     async with calling(link, guards=guards) as (agent, peer):
@@ -397,7 +397,7 @@ class Agent(AgentV2):  # type: ignore[misc]
 
 
 @pytest.mark.parametrize(("method", "params"), REJECTED.values(), ids=REJECTED)
-async def test_rule_27_an_agent_rejects_what_it_does_not_support_where_version_2_says_so(
+async def test_rule_27_an_agent_rejects_unsupported_content_where_version_2_says_so(
     link: Link, caplog: pytest.LogCaptureFixture, method: str, params: Any
 ) -> None:
     async with serving_v2(link, Agent) as peer:

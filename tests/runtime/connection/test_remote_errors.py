@@ -109,7 +109,7 @@ def test_rule_13_an_exception_without_a_text_is_disclosed_by_its_type() -> None:
     assert wire_error(Silent(), disclose=True).data == {"exception": "Silent", "text": ""}
 
 
-async def test_rule_13_only_an_agent_with_a_process_has_a_stderr_that_may_say_why(link: Link) -> None:
+async def test_rule_13_only_an_agent_with_a_process_points_to_its_stderr(link: Link) -> None:
     async with calling(link) as (agent, peer):
         call = asyncio.create_task(agent.ext_request("_ping"))
         await peer.send({"id": (await peer.receive())["id"], "error": {"code": -32603, "message": "Internal error"}})

@@ -72,7 +72,7 @@ async def test_rule_23_an_unknown_exit_code_is_not_0(caplog: pytest.LogCaptureFi
 
 
 @pytest.mark.skipif(not hasattr(os, "waitid"), reason="needs waitid")
-async def test_rule_23_the_exit_code_is_known_though_something_else_waits_for_the_agent_too(
+async def test_rule_23_the_exit_code_is_known_although_others_wait_for_the_agent(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     waitid = os.waitid
