@@ -13,8 +13,8 @@ import pytest
 from acp_bindings import v2_draft as v2
 from tests.interop.real_agents import EDITED, GEMINI_CLI, OPENCODE, RealAgent, prepared
 from tests.interop.sdks import TYPESCRIPT, connected
-from tests.support.kit.behind_v2 import INFO, names
-from tests.support.kit.gateway import INITIALIZE, bridge, end_by
+from tests.support.kit.behind_v2 import INITIALIZE, names
+from tests.support.kit.gateway import bridge, end_by
 from tests.support.marked_processes import alive, wait_until_left
 from tests.support.programs import Program
 
@@ -53,8 +53,7 @@ async def test_a_turn_with_the_client_of_the_typescript_sdk(agent: RealAgent, tm
     ):
         outcome = {"outcome": "selected", "optionId": agent.allowed}
         await client.set_responses({"session/request_permission": {"result": {"outcome": outcome}}})
-        parameters = {"protocolVersion": 2, "info": INFO, "capabilities": {}}
-        assert (await client.call("initialize", parameters))["info"]["name"] == agent.name
+        assert (await client.call("initialize", INITIALIZE))["info"]["name"] == agent.name
         session = await client.call("session/new", {"cwd": str(tmp_path / "work"), "mcpServers": []})
         await client.prompt("Edit the file", session=session["sessionId"])
         while not any(update.get("state") == "idle" for update in client.updates()):

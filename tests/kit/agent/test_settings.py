@@ -13,6 +13,7 @@ from acp_bindings import v1
 from acp_kit.agent import Session, Settings, select, toggle
 from acp_runtime import RemoteError
 from tests.support.kit.turns import AgentWithSettings, KeepingClient
+from tests.support.recording_factory import RecordingFactory
 
 BOOLEANS = v1.ClientCapabilities(
     session=v1.ClientSessionCapabilities(
@@ -49,17 +50,12 @@ class Talk:
 
 @asynccontextmanager
 async def connected(capabilities: v1.ClientCapabilities = BOOLEANS) -> AsyncIterator[Talk]:
-    agents: list[AgentWithSettings] = []
     recorded: list[tuple[str, Any]] = []
-
-    def make(client: v1.RemoteClient) -> AgentWithSettings:
-        agents.append(AgentWithSettings(client, [], recorded))
-        return agents[0]
-
-    async with v1.connect_in_process(make, KeepingClient) as agent:
+    factory = RecordingFactory(lambda client: AgentWithSettings(client, [], recorded))
+    async with v1.connect_in_process(factory, KeepingClient) as agent:
         await agent.initialize(protocol_version=1, client_capabilities=capabilities)
         created = await agent.session_new(cwd="/work", mcp_servers=[])
-        yield Talk(agent, agents[0].settings, created, recorded)
+        yield Talk(agent, factory.handler.settings, created, recorded)
 
 
 async def test_a_new_session_shows_modes_and_options() -> None:

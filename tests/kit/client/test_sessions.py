@@ -14,6 +14,7 @@ from acp_kit.agent import Turn
 from acp_kit.client import UnfinishedTurn, deliver_update, find_session, open_session
 from acp_runtime import InvalidResponse, ResourceNotFound
 from tests.support.kit.turns import Act, AgentWithSettings, KeepingClient
+from tests.support.recording_factory import RecordingFactory
 
 
 class SessionAgent(AgentWithSettings):
@@ -78,15 +79,10 @@ class Pair:
 
 @asynccontextmanager
 async def connected(*acts: Act) -> AsyncIterator[Pair]:
-    made: list[SessionAgent] = []
-
-    def make(client: v1.RemoteClient) -> SessionAgent:
-        made.append(SessionAgent(client, [*acts]))
-        return made[0]
-
-    async with v1.connect_in_process(make, DeliveringClient) as agent:
+    factory = RecordingFactory(lambda client: SessionAgent(client, [*acts]))
+    async with v1.connect_in_process(factory, DeliveringClient) as agent:
         await agent.initialize(protocol_version=1)
-        yield Pair(agent, made[0])
+        yield Pair(agent, factory.handler)
 
 
 def says(*texts: str) -> Act:

@@ -5,23 +5,18 @@ from __future__ import annotations
 import json
 import re
 import sys
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from acp_bindings import v1, v2_draft as v2
-from acp_bindings.v2_draft.connecting import AGENT_SIDE
 from acp_kit.client import Message as MessageV1, SessionState as SessionStateV1
 from acp_kit.v2 import Message, SessionState
-from acp_kit.versions import as_v2
-from acp_runtime import Options
 from tests.kit.v2.session_updates_v2 import parse
-from tests.support.kit.behind_v2 import INFO, PROMPT, AgentV1, turn
+from tests.support.kit.behind_v2 import INITIALIZE, PROMPT, AgentV1, session_of, turn, without_guards
 from tests.support.kit.gateway import INITIALIZE, bridge
 from tests.support.kit.session_updates import dump, recorded_sessions
-from tests.support.runtime.peer import LINKS, serving
 
 # Sends, in its turns, the updates of the next session in a file.
 PLAYER = """
@@ -58,12 +53,8 @@ class Player(AgentV1):
 async def state_behind_as_v2(updates: list[Any]) -> SessionState:
     """Return the state of version 2 after a turn in which an agent sends these updates."""
     player = type("Player", (Player,), {"updates": updates})
-    # Recorded agents send relative paths.
-    open = partial(v1.connect_in_process, player, options=Options(guards="off"))
     state = SessionState()
-    async with serving(LINKS["memory"], as_v2(open=open), side=AGENT_SIDE, ready=False) as peer:
-        await peer.call("initialize", {"protocolVersion": 2, "info": INFO, "capabilities": {}})
-        await peer.call("session/new", {"cwd": "/work"})
+    async with session_of(open=without_guards(player)) as peer:  # recorded agents send relative paths
         for update in await turn(peer):
             state.apply(parse(update))
     return state

@@ -9,7 +9,8 @@ import sys
 import pytest
 
 from tests.support.kit import agent_of_both_versions
-from tests.support.kit.gateway import INITIALIZE, bridge, end_by, gateway, until_idle
+from tests.support.kit.behind_v2 import INITIALIZE
+from tests.support.kit.gateway import bridge, end_by, gateway, until_idle
 from tests.support.marked_processes import alive, wait_until_left
 from tests.support.programs import Program
 

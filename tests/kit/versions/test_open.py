@@ -13,8 +13,8 @@ import pytest
 from acp_bindings import v2_draft as v2
 from acp_kit.versions import as_v2
 from tests.support.kit import agent_of_both_versions
-from tests.support.kit.behind_v2 import CANCEL, PROMPT
-from tests.support.kit.gateway import INITIALIZE, end_by, gateway, until_idle
+from tests.support.kit.behind_v2 import CANCEL, INITIALIZE, PROMPT
+from tests.support.kit.gateway import end_by, gateway, until_idle
 from tests.support.marked_processes import alive, wait_until_left
 from tests.support.programs import Program
 

@@ -16,6 +16,7 @@ from acp_runtime.jsonrpc.framing import MODEL_BYTES
 from acp_runtime.transports.memory import MemoryPipe
 from tests.runtime.connection.random_peer import settled
 from tests.support.loop_iterations import let_others_run
+from tests.support.recording_factory import RecordingFactory
 from tests.support.runtime.peer import (
     LINKS,
     Link,
@@ -78,18 +79,13 @@ async def test_rule_18_paused_reading_does_not_deadlock_with_handlers_that_call_
                 done.set()
 
     done = asyncio.Event()
-    clients: list[Reentrant] = []
-
-    def factory(agent: RemoteAgent) -> Reentrant:
-        clients.append(Reentrant(agent))
-        return clients[0]
-
+    factory = RecordingFactory(Reentrant)
     async with calling(link, factory, high_water_messages=5, flood_factor=1000) as (_, peer):
         await peer.send(*(update("s", str(n)) for n in range(50)))
         for _ in range(50):
             await peer.send({"id": (await peer.receive())["id"], "result": {}})
         await done.wait()
-        assert [text_of(received) for received in clients[0].updates] == [str(n) for n in range(50)]
+        assert [text_of(received) for received in factory.handler.updates] == [str(n) for n in range(50)]
 
 
 async def test_rule_18_a_flood_while_all_handlers_await_the_peer_closes_the_connection(link: Link) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from acp_runtime import InternalError
 from tests.runtime.connection.v2_peer import INITIALIZE_V2, AgentV2, acp, calling_v2, permission, serving_v2
+from tests.support.recording_factory import RecordingFactory
 from tests.support.runtime.peer import Link, prompt
 
 CANCEL = {"method": "session/cancel", "params": {"sessionId": "s1"}}
@@ -277,16 +278,11 @@ async def test_rule_21_a_prompt_may_be_accepted_by_any_handler_or_task(link: Lin
         async def ext_notification(self, method: str, params: Any) -> None:
             await self.client.session_update(session_id="s1", update=Accepting.update)
 
-    agents: list[Any] = []
-
-    def factory(client: Any) -> Any:
-        agents.append(Replaying(client))
-        return agents[0]
-
+    factory = RecordingFactory(Replaying)
     async with serving_v2(link, factory) as peer:
         params = {"sessionId": "s1"}
         await peer.send({"method": "_replay", "params": params}, {"id": 1, "method": "_replay", "params": params})
-        await agents[0].ext_notification("_replay", None)
+        await factory.handler.ext_notification("_replay", None)
         messages = [await peer.receive() for _ in range(4)]
         assert [message.get("method", message.get("id")) for message in messages].count("session/update") == 3
         assert {"jsonrpc": "2.0", "id": 1, "result": None} in messages

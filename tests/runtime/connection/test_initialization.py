@@ -24,6 +24,7 @@ from acp_runtime import ConnectionClosed, Options, RequestError
 from acp_runtime.connection import Connection, run
 from acp_runtime.transports.memory import MemoryPipe
 from tests.support.loop_iterations import let_others_run
+from tests.support.recording_factory import RecordingFactory
 from tests.support.runtime.any_profile import client_of
 from tests.support.runtime.peer import INITIALIZE, Link, Peer, PlainAgent, calling, prompt, serving, update
 
@@ -73,23 +74,18 @@ def _codes(answers: dict[Any, Any]) -> dict[Any, Any]:
 
 
 async def test_rule_25_messages_behind_initialize_wait_for_its_response_in_order(link: Link) -> None:
-    agents: list[Gated] = []
-
-    def factory(client: Any) -> Gated:
-        agents.append(Gated(client))
-        return agents[0]
-
+    factory = RecordingFactory(Gated)
     async with serving(link, factory, ready=False) as peer:
         await peer.send(BEGIN, CREATE, prompt("p"), CANCEL)
         assert await peer.until_quiet() == []
-        assert agents[0].order == []
+        assert factory.handler.order == []
         await peer.send({"id": "go", "method": "_go"})
         answers = [await peer.receive() for _ in range(4)]
         assert [message["id"] for message in answers][:2] in (["go", "i"], ["i", "go"])
         assert {message["id"] for message in answers[2:]} == {"n", "p"}
         await peer.until_quiet()
-    assert agents[0].order[0] == "session/new"
-    assert agents[0].order[-1] == "session/cancel"
+    assert factory.handler.order[0] == "session/new"
+    assert factory.handler.order[-1] == "session/cancel"
 
 
 @pytest.mark.parametrize("error", [RequestError(7, "no"), ValueError("bug"), asyncio.CancelledError(), SystemExit(1)])
@@ -105,16 +101,11 @@ async def test_rule_25_if_initialize_fails_early_requests_are_answered_invalid_r
 
 
 async def test_rule_25_after_a_failed_initialize_another_one_opens_the_connection(link: Link) -> None:
-    agents: list[Gated] = []
-
-    def factory(client: Any) -> Gated:
-        agents.append(Gated(client, ValueError()))
-        return agents[0]
-
+    factory = RecordingFactory(lambda client: Gated(client, ValueError()))
     async with serving(link, factory, ready=False) as peer:
         await peer.send(BEGIN, CREATE, {"id": "go", "method": "_go"})
         assert _codes(await _answers(peer, 3)) == {"i": -32603, "n": -32600, "go": None}
-        agents[0].error = None
+        factory.handler.error = None
         await peer.send({**BEGIN, "id": "j"}, CREATE)
         assert _codes(await _answers(peer, 2)) == {"j": None, "n": None}
 
@@ -184,11 +175,7 @@ async def test_rule_25_an_agent_may_call_its_client_inside_initialize(link: Link
 
 @pytest.mark.parametrize("limit", [1, 3])
 async def test_rule_25_reading_pauses_for_early_requests_and_resumes_after_initialize(link: Link, limit: int) -> None:
-    agents: list[Gated] = []
-
-    def factory(client: Any) -> Gated:
-        agents.append(Gated(client))
-        return agents[0]
+    factory = RecordingFactory(Gated)
 
     def count(direction: str, line: bytes, time: float) -> None:
         nonlocal received
@@ -202,11 +189,11 @@ async def test_rule_25_reading_pauses_for_early_requests_and_resumes_after_initi
         await early.wait()
         await let_others_run(50)
         assert received < 100
-        agents[0].gate.set()
+        factory.handler.gate.set()
         answers = _codes(await _answers(peer, 201))
         await sent
     assert answers == {"i": None, **dict.fromkeys(range(200))}
-    assert agents[0].order == ["session/prompt"] * 200
+    assert factory.handler.order == ["session/prompt"] * 200
 
 
 @pytest.mark.parametrize("steps", [0, 1, 40])

@@ -15,6 +15,7 @@ from acp_runtime import ConnectionClosed, Options
 from acp_runtime.connection import Connection
 from tests.runtime.connection.idle import is_idle
 from tests.support.loop_iterations import let_others_run
+from tests.support.recording_factory import RecordingFactory
 from tests.support.runtime.peer import LINKS, Link, Peer, PlainClient, line, run_over, text_of, update
 
 pytestmark = pytest.mark.every_link
@@ -40,12 +41,7 @@ async def left(link: Link, factory: Any, **options: Any) -> AsyncIterator[tuple[
 async def test_rule_22_updates_kept_for_a_new_session_are_handled_or_counted_as_discarded(
     link: Link, caplog: pytest.LogCaptureFixture
 ) -> None:
-    clients: list[PlainClient] = []
-
-    def factory(agent: Any) -> PlainClient:
-        clients.append(PlainClient(agent))
-        return clients[0]
-
+    factory = RecordingFactory(PlainClient)
     async with left(link, factory) as (connection, peer):
         call = asyncio.create_task(connection.remote.session_new(cwd="/", mcp_servers=[]))
         await peer.receive()
@@ -54,7 +50,7 @@ async def test_rule_22_updates_kept_for_a_new_session_are_handled_or_counted_as_
     with pytest.raises(ConnectionClosed):
         await call
     is_logged = "Discarded 2 received messages" in caplog.text
-    assert len(clients[0].updates) == (0 if is_logged else 2)
+    assert len(factory.handler.updates) == (0 if is_logged else 2)
 
 
 async def test_rule_22_after_a_handler_that_ignores_its_cancellation_no_other_starts(link: Link) -> None:

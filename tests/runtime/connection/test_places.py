@@ -23,6 +23,7 @@ from acp_runtime.connection.state import ProtocolState
 from acp_runtime.stubs.facts import Absolute, Needs, Unsupported
 from acp_runtime.stubs.methods import Request
 from tests.runtime.connection.v2_peer import AgentV2, serving_v2
+from tests.support.recording_factory import RecordingFactory
 from tests.support.runtime.any_profile import agent_of, client_of, opening
 from tests.support.runtime.peer import Link, Peer, PlainAgent, PlainClient, calling, serving
 
@@ -218,17 +219,12 @@ async def test_rule_27_an_update_that_this_client_did_not_advertise_is_logged_an
     link: Link, caplog: pytest.LogCaptureFixture
 ) -> None:
     notice = {"sessionUpdate": "notice", "severity": "info", "title": "x"}
-    handlers: list[PlainClient] = []
-
-    def factory(agent: Any) -> PlainClient:
-        handlers.append(PlainClient(agent))
-        return handlers[0]
-
+    factory = RecordingFactory(PlainClient)
     async with calling(link, factory) as (_, peer):
         for _ in range(20):
             await peer.send({"method": "session/update", "params": {"sessionId": "s", "update": notice}})
         assert await peer.until_quiet() == []
-    assert len(handlers[0].updates) == 20
+    assert len(factory.handler.updates) == 20
     warnings = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
     assert warnings[0] == (
         "The peer broke the protocol with update.notice in session/update: "

@@ -7,11 +7,8 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Any
 
-from tests.support.kit.behind_v2 import INFO
 from tests.support.marked_processes import marked
 from tests.support.programs import Program
-
-INITIALIZE = {"protocolVersion": 2, "info": INFO, "capabilities": {}}
 
 
 @contextmanager
