@@ -137,10 +137,9 @@ async def requested(link: Link, request: v1.NewSessionRequest, traced: Traced) -
             token = context.attach(baggage.set_baggage("user", "ann"))
             call = asyncio.create_task(agent.request(request))
             context.detach(token)
-        received = await peer.receive()
-        await peer.send({"id": received["id"], "result": {"sessionId": "s1"}})
+        params = await peer.answer(result={"sessionId": "s1"})
         await call
-    return received["params"]
+    return params
 
 
 async def test_meta_of_the_caller_is_kept(link: Link) -> None:

@@ -126,7 +126,7 @@ async def test_rule_30_the_error_for_an_invalid_response_contains_no_values(link
     async with calling(link) as (agent, peer):
         for result in results:
             call = asyncio.create_task(agent.session_new(cwd="/", mcp_servers=[]))
-            await peer.send({"id": (await peer.receive())["id"], "result": result, "hunter2": 1})
+            await peer.answer(result=result, hunter2=1)
             with pytest.raises(InvalidResponse) as caught:
                 await call
             assert "hunter2" not in "".join(traceback.format_exception(caught.value))

@@ -257,7 +257,7 @@ async def session_with_a_raw_agent() -> AsyncIterator[tuple[ClientSession, Peer]
     async with calling(LINKS["memory"], Viewer) as (agent, peer):
         opening = open_session(agent, cwd="/work")
         entering = asyncio.create_task(opening.__aenter__())
-        await peer.send({"id": (await peer.receive())["id"], "result": {"sessionId": "s"}})
+        await peer.answer(result={"sessionId": "s"})
         session = await entering
         yield session, peer
         await opening.__aexit__(None, None, None)

@@ -98,7 +98,7 @@ async def used(agent: Any, peer: Peer, *sessions: str) -> None:
     """Let a client use sessions."""
     for session in sessions:
         call = asyncio.ensure_future(agent.session_set_mode(session_id=session, mode_id="m"))
-        await peer.send({"id": (await peer.receive())["id"], "result": {}})
+        await peer.answer(result={})
         await call
 
 
@@ -136,7 +136,7 @@ async def test_handlers_may_call_the_peer_while_messages_wait() -> None:
         await used(agent, peer, "s")
         await peer.send(*(update("s", str(number)) for number in range(50)))
         for _ in range(50):
-            await peer.send({"id": (await peer.receive())["id"], "result": {}})
+            await peer.answer(result={})
         await done.wait()
     assert handled == [str(number) for number in range(50)]
 

@@ -15,7 +15,7 @@ from acp_kit.client import Message as MessageV1, SessionState as SessionStateV1
 from acp_kit.v2 import Message, SessionState
 from tests.kit.v2.session_updates_v2 import parse
 from tests.support.kit.behind_v2 import INITIALIZE, PROMPT, AgentV1, session_of, turn, without_guards
-from tests.support.kit.gateway import INITIALIZE, bridge
+from tests.support.kit.gateway import bridge
 from tests.support.kit.session_updates import dump, recorded_sessions
 
 # Sends, in its turns, the updates of the next session in a file.

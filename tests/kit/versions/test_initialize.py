@@ -65,7 +65,7 @@ async def test_capabilities_whose_methods_are_not_passed_on_are_left_out() -> No
 @pytest.mark.parametrize("response", [{"protocolVersion": 2}, {"version": 1}])
 async def test_an_agent_of_another_version_or_of_none_is_an_error_with_the_reason(response: Any) -> None:
     async def answer(peer: Peer) -> None:
-        await peer.send({"id": (await peer.receive())["id"], "result": response})
+        await peer.answer(result=response)
 
     @asynccontextmanager
     async def open(make_client: Any) -> AsyncGenerator[Any]:

@@ -10,7 +10,7 @@ from pydantic.alias_generators import to_camel
 
 from acp_bindings.v1 import RemoteClient
 from acp_runtime import ExtNotification, ExtRequest, InvalidParams, Model, absent, handles
-from tests.support.runtime.peer import Peer, PlainAgent
+from tests.support.runtime.peer import PlainAgent
 
 
 class Ours(Model):
@@ -149,10 +149,3 @@ class VendorAgent(PlainAgent):
 
     async def invalid_notification(self, method: str, params: Any, error: InvalidParams) -> None:
         self.invalid.append((method, error.data))
-
-
-async def answer(peer: Peer, result: Any) -> Any:
-    """Answer the next request and give its params."""
-    request = await peer.receive()
-    await peer.send({"id": request["id"], "result": result})
-    return request["params"]

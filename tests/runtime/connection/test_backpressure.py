@@ -83,7 +83,7 @@ async def test_rule_18_paused_reading_does_not_deadlock_with_handlers_that_call_
     async with calling(link, factory, high_water_messages=5, flood_factor=1000) as (_, peer):
         await peer.send(*(update("s", str(n)) for n in range(50)))
         for _ in range(50):
-            await peer.send({"id": (await peer.receive())["id"], "result": {}})
+            await peer.answer(result={})
         await done.wait()
         assert [text_of(received) for received in factory.handler.updates] == [str(n) for n in range(50)]
 
@@ -222,7 +222,7 @@ async def test_rule_18_a_waiting_send_fails_if_the_connection_closes_before_it_i
 async def test_rule_18_messages_that_were_handled_count_no_longer() -> None:
     async def answered(agent: RemoteAgent, peer: Peer) -> None:
         call = asyncio.ensure_future(agent.ext_request("_ping"))
-        await peer.send({"id": (await peer.receive())["id"], "result": None})
+        await peer.answer(result=None)
         await call
 
     async with calling(LINKS["memory"], **FLOOD) as (agent, peer):

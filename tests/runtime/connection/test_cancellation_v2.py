@@ -252,8 +252,7 @@ async def test_rule_30_a_client_without_its_optional_notifications_is_not_logged
         info = unstable.Implementation(name="c", version="1")
         asked = unstable.ClientCapabilities.model_validate(capabilities)
         call = asyncio.create_task(agent.initialize(protocol_version=2, info=info, capabilities=asked))
-        request = await peer.receive()
-        await peer.send({"id": request["id"], "result": {"protocolVersion": 2, "info": {"name": "a", "version": "1"}}})
+        await peer.answer(result={"protocolVersion": 2, "info": {"name": "a", "version": "1"}})
         await call
     assert not [record for record in caplog.records if record.levelname in ("ERROR", "WARNING")]
 

@@ -21,7 +21,6 @@ from tests.runtime.connection.extensions import (
     Ours,
     Theirs,
     VendorAgent,
-    answer,
 )
 from tests.support.recording_factory import RecordingFactory
 from tests.support.runtime.peer import Link, PlainAgent, calling, serving
@@ -130,7 +129,7 @@ async def test_rule_10_an_empty_result_is_an_object_and_null_is_accepted(link: L
         assert (await peer.call("_acme/clear", {"text": "a"}))["result"] == {}
     async with calling(link) as (agent, peer):
         call = asyncio.create_task(agent.call(CLEAR, Ours(text="a")))
-        await answer(peer, None)
+        await peer.answer(result=None)
         assert await call == Nothing()
 
 

@@ -123,7 +123,7 @@ async def test_rule_17_updates_of_a_session_that_has_created_a_terminal_are_not_
     async with serving(link, agent(create), guards="off") as peer:
         await peer.call("session/prompt", prompt(1, "known")["params"])
         await peer.send(CREATE)
-        await peer.send({"id": (await peer.receive())["id"], "result": {"terminalId": "t"}})
+        await peer.answer(result={"terminalId": "t"})
         assert await sent(peer, 2) == ["known 1", "n"]
 
 

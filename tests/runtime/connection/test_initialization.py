@@ -168,8 +168,7 @@ async def test_rule_25_an_agent_may_call_its_client_inside_initialize(link: Link
 
     async with serving(link, Asking, ready=False) as peer:
         await peer.send(BEGIN, CREATE)
-        asked = await peer.receive()
-        await peer.send({"id": asked["id"], "result": None})
+        await peer.answer(result=None)
         assert [(await peer.receive())["id"] for _ in range(2)] == ["i", "n"]
 
 

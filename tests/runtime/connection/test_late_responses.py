@@ -116,7 +116,7 @@ async def test_rule_19_after_the_deadline_the_next_prompt_is_sent_with_a_warning
         assert (await task).stop_reason == "refusal"
         await peer.send({"id": id, "result": DONE})
         again = turn(agent)
-        await peer.send({"id": (await peer.receive())["id"], "result": DONE})
+        await peer.answer(result=DONE)
         await again
 
 
@@ -143,7 +143,7 @@ async def test_rule_19_the_next_prompt_waits_for_all_late_responses(link: Link) 
         await peer.send({"id": ids[0], "result": DONE})
         assert await peer.until_quiet() == []
         await peer.send({"id": ids[1], "result": DONE})
-        await peer.send({"id": (await peer.receive())["id"], "result": DONE})
+        await peer.answer(result=DONE)
         await again
 
 
@@ -298,7 +298,7 @@ async def test_rule_19_a_proxy_knows_whether_it_has_cancelled_the_newest_turn(li
         assert agent.has_cancelled_turn("s1")
         assert not agent.has_cancelled_turn("s2")
         mode = asyncio.ensure_future(agent.session_set_mode(session_id="s1", mode_id="m"))
-        await peer.send({"id": (await peer.receive())["id"], "result": {}})
+        await peer.answer(result={})
         await mode
         assert agent.has_cancelled_turn("s1")
         await peer.send({"id": first, "result": {"stopReason": "cancelled"}})

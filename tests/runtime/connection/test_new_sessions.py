@@ -149,7 +149,7 @@ async def test_rule_16_creating_a_session_holds_no_updates_of_others(link: Link)
     async with calling(link, Recording) as (agent, peer):
         handler: Any = agent.handler
         turn = asyncio.ensure_future(agent.session_prompt(session_id="used", prompt=[]))
-        await peer.send({"id": (await peer.receive())["id"], "result": {"stopReason": "end_turn"}})
+        await peer.answer(result={"stopReason": "end_turn"})
         await turn
         creating = asyncio.ensure_future(agent.session_new(cwd="/", mcp_servers=[]))
         id = (await peer.receive())["id"]
@@ -222,7 +222,7 @@ async def test_rule_16_a_session_is_still_used_when_one_of_its_terminals_is_rele
     handled = asyncio.Event()
     async with calling(link, Releasing) as (agent, peer):
         prompting = asyncio.create_task(agent.session_prompt(session_id="s", prompt=[]))
-        await peer.send({"id": (await peer.receive())["id"], "result": {"stopReason": "end_turn"}})
+        await peer.answer(result={"stopReason": "end_turn"})
         await prompting
         assert "result" in await peer.call("terminal/release", {"sessionId": "s", "terminalId": "t"})
         creating = asyncio.create_task(agent.session_new(cwd="/", mcp_servers=[]))

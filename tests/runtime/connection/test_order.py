@@ -250,7 +250,7 @@ async def test_rule_16_kept_updates_are_released_if_the_session_is_not_created(l
             await task
         assert (await peer.receive())["method"] == "$/cancel_request"
         prompted = asyncio.create_task(agent.session_prompt(session_id="new", prompt=[]))
-        await peer.send({"id": (await peer.receive())["id"], "result": {"stopReason": "end_turn"}})
+        await peer.answer(result={"stopReason": "end_turn"})
         await prompted
 
 

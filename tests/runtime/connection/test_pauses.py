@@ -125,8 +125,7 @@ async def test_rule_18_reading_resumes_when_no_handler_ends(link: Link) -> None:
         await peer.send(*(update("s", str(number)) for number in range(100)))
         await peer.send({"id": saving["id"], "result": {}})
         while len(worked) < 100:
-            saving = await peer.receive()
-            await peer.send({"id": saving["id"], "result": {}})
+            await peer.answer(result={})
         worker.cancel()
         await asyncio.wait([worker])
 
@@ -164,7 +163,7 @@ async def test_rule_18_a_flood_closes_the_connection_although_no_handler_ends(li
 
 async def call(agent: RemoteAgent, peer: Peer) -> None:
     answered = asyncio.ensure_future(agent.ext_request("_ask", None))
-    await peer.send({"id": (await peer.receive())["id"], "result": {}})
+    await peer.answer(result={})
     await answered
 
 

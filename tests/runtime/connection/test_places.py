@@ -240,7 +240,7 @@ async def test_rule_27_a_result_beyond_this_clients_capabilities_is_logged_and_r
     async with calling(link, guards=guards) as (agent, peer):
         call = asyncio.create_task(agent.session_new(cwd="/", mcp_servers=[]))
         option = json.loads(BOOLEAN.model_dump_json())
-        await peer.send({"id": (await peer.receive())["id"], "result": {"sessionId": "s", "configOptions": [option]}})
+        await peer.answer(result={"sessionId": "s", "configOptions": [option]})
         assert (await call).config_options == [BOOLEAN]
     said = "The peer broke the protocol with configOptions.boolean in session/new"
     assert [record.getMessage().startswith(said) for record in caplog.records] == [True] * is_logged
@@ -252,7 +252,7 @@ async def test_rule_28_a_relative_path_in_a_result_is_logged_and_returned(
     async with calling(link, capabilities={"sessionCapabilities": {"list": {}}}) as (agent, peer):
         call = asyncio.ensure_future(agent.session_list())
         result = {"sessions": [{"sessionId": "s", "cwd": "relative"}]}
-        await peer.send({"id": (await peer.receive())["id"], "result": result})
+        await peer.answer(result=result)
         assert (await call).sessions[0].cwd == "relative"
     assert "The peer broke the protocol with sessions.cwd in session/list" in caplog.text
 
@@ -348,7 +348,7 @@ async def test_rule_27_what_this_client_advertises_later_is_no_longer_logged(
 
         async def answer(call: Awaitable[Any], result: Any) -> None:
             pending = asyncio.ensure_future(call)
-            await peer.send({"id": (await peer.receive())["id"], "result": result})
+            await peer.answer(result=result)
             await pending
 
         new = {"sessionId": "s", "configOptions": [option]}

@@ -34,7 +34,7 @@ async def test_rule_26_an_invalid_version_is_invalid_params(link: Link, version:
 async def test_rule_26_a_result_with_an_invalid_version_is_an_invalid_response(link: Link, version: Any) -> None:
     async with calling(link, ready=False) as (agent, peer):
         call = asyncio.create_task(agent.initialize(protocol_version=1))
-        await peer.send({"id": (await peer.receive())["id"], "result": {"protocolVersion": version}})
+        await peer.answer(result={"protocolVersion": version})
         with pytest.raises(InvalidResponse):
             await call
         with pytest.raises(NotInitialized):
@@ -88,7 +88,7 @@ async def test_rule_26_a_version_2_agent_answers_a_higher_version_with_its_own(l
 async def test_rule_26_only_initialize_agrees_on_a_version(link: Link) -> None:
     async with calling(link) as (agent, peer):
         call = asyncio.ensure_future(agent.session_new(cwd="/", mcp_servers=[]))
-        await peer.send({"id": (await peer.receive())["id"], "result": {"sessionId": "s", "protocolVersion": 9}})
+        await peer.answer(result={"sessionId": "s", "protocolVersion": 9})
         assert (await call).session_id == "s"
 
 

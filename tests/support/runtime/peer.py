@@ -152,6 +152,12 @@ class Peer:
     async def receive(self) -> Any:
         return json.loads(await self.receive_line())
 
+    async def answer(self, **response: Any) -> Any:
+        """Answer the next message, a request, with a `result` or an `error`. Return its params."""
+        request = await self.receive()
+        await self.send({"id": request["id"], **response})
+        return request.get("params")
+
     async def call(self, method: str, params: Any = None) -> Any:
         """Send a request and return its response, which has to be the next message."""
         self._next += 1
@@ -290,8 +296,7 @@ async def run_over(source: ByteSource, connection: Connection) -> ConnectionClos
 
 async def _initialize(remote: RemoteAgent, peer: Peer, capabilities: dict[str, Any]) -> None:
     call = asyncio.create_task(remote.initialize(protocol_version=1))
-    request = await peer.receive()
-    await peer.send({"id": request["id"], "result": {"protocolVersion": 1, "agentCapabilities": capabilities}})
+    await peer.answer(result={"protocolVersion": 1, "agentCapabilities": capabilities})
     await call
 
 
