@@ -44,18 +44,17 @@ async def joined(
     link: Link, agent: Callable[[Any], Any], client: Callable[[Any], Any], agents: Options, clients: Options
 ) -> AsyncIterator[tuple[Connection, Connection]]:
     """Run an agent and a client, each with its options, and yield both connections after `initialize`."""
-    reader, writer, peer_reader, peer_writer, close = await link("agent", agents.flush_deadline)
-    serving = Connection(AGENT_SIDE, agent, reader, writer, agents)
-    calling = Connection(CLIENT_SIDE, client, peer_reader, peer_writer, clients)
-    running = [asyncio.create_task(run_over(*end)) for end in ((reader, serving), (peer_reader, calling))]
-    try:
-        await calling.remote.initialize(protocol_version=1)
-        yield serving, calling
-    finally:
-        peer_writer.abort()
-        writer.abort()
-        await asyncio.gather(*running)
-        await close()
+    async with link("agent", agents.flush_deadline) as (reader, writer, peer_reader, peer_writer):
+        serving = Connection(AGENT_SIDE, agent, reader, writer, agents)
+        calling = Connection(CLIENT_SIDE, client, peer_reader, peer_writer, clients)
+        running = [asyncio.create_task(run_over(*end)) for end in ((reader, serving), (peer_reader, calling))]
+        try:
+            await calling.remote.initialize(protocol_version=1)
+            yield serving, calling
+        finally:
+            peer_writer.abort()
+            writer.abort()
+            await asyncio.gather(*running)
 
 
 Remotes = Callable[[Callable[[Any], PlainAgent], Callable[[Any], PlainClient]], AbstractAsyncContextManager[Any]]

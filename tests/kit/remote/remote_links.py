@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 from acp_kit.remote import Bounds, agent_app, open_transport
 from acp_runtime.transports import Transport
@@ -59,26 +60,24 @@ class ClientsEnd:
 
 
 def _over(scheme: str) -> Link:
-    async def link(role: Role, flush_deadline: float) -> Ends:
+    @asynccontextmanager
+    async def link(role: Role, flush_deadline: float) -> AsyncIterator[Ends]:
         listener = socket.create_server(("127.0.0.1", 0))
         # Connections inherit them. Those of the system hold more than the tests of backpressure send.
         for buffer in (socket.SO_SNDBUF, socket.SO_RCVBUF):
             listener.setsockopt(socket.SOL_SOCKET, buffer, _BUFFER)
         port = listener.getsockname()[1]
-        servers_end, server = ServersEnd(), AsyncExitStack()
+        servers_end = ServersEnd()
         app = agent_app(servers_end.serve, bounds=Bounds(unread_bytes=_BUFFER))
-        running = run_hypercorn(app, listener, websocket_max_message_size=Bounds.message_bytes)
-        await server.enter_async_context(running)
-        clients_end = ClientsEnd(await open_transport(f"{scheme}://127.0.0.1:{port}/acp"))
-
-        async def close() -> None:
-            await clients_end.close()
-            await servers_end.close()
-            await server.aclose()
-
-        ours, theirs = (servers_end, clients_end) if role == "agent" else (clients_end, servers_end)
-        end, peer = TransportEnd(ours, flush_deadline), PeerEnd(theirs, _SECONDS)
-        return end, end, peer, peer, close
+        async with run_hypercorn(app, listener, websocket_max_message_size=Bounds.message_bytes):
+            clients_end = ClientsEnd(await open_transport(f"{scheme}://127.0.0.1:{port}/acp"))
+            ours, theirs = (servers_end, clients_end) if role == "agent" else (clients_end, servers_end)
+            end, peer = TransportEnd(ours, flush_deadline), PeerEnd(theirs, _SECONDS)
+            try:
+                yield end, end, peer, peer
+            finally:
+                await clients_end.close()
+                await servers_end.close()
 
     return link
 

@@ -24,18 +24,17 @@ pytestmark = pytest.mark.every_link
 @asynccontextmanager
 async def left(link: Link, factory: Any, **options: Any) -> AsyncIterator[tuple[Connection, Peer]]:
     """Run a client's connection that is closed from this side at the end of the block."""
-    source, writer, peer_source, peer_writer, close = await link("client", 2)
-    connection = Connection(CLIENT_SIDE, factory, source, writer, Options(guards="off", **options))
-    running = asyncio.create_task(run_over(source, connection))
-    peer = Peer(peer_source, peer_writer)
-    yield connection, peer
-    running.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await running
-    assert is_idle(connection)
-    peer.writer.abort()
-    await peer.stop()
-    await close()
+    async with link("client", 2) as (source, writer, peer_source, peer_writer):
+        connection = Connection(CLIENT_SIDE, factory, source, writer, Options(guards="off", **options))
+        running = asyncio.create_task(run_over(source, connection))
+        peer = Peer(peer_source, peer_writer)
+        yield connection, peer
+        running.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await running
+        assert is_idle(connection)
+        peer.writer.abort()
+        await peer.stop()
 
 
 async def test_rule_22_updates_kept_for_a_new_session_are_handled_or_counted_as_discarded(
