@@ -1,4 +1,4 @@
-"""What fails between the SDKs: `findings.json` has what was found last, `explanations.toml` why."""
+"""What fails between the SDKs: `findings.json` has the last results, and `explanations.toml` the reasons."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def is_promised(pair: Pair, case: str) -> bool:
 
 
 def cases(pair: Pair) -> list[str]:
-    """Return the cases that are tried with a pair, apart from those of the versions."""
+    """Return the cases to try with a pair, without the operations of two versions."""
     return [case for case in [*CASES, *(ON_STDIO if STDIO in pair else ())] if is_promised(pair, case)]
 
 

@@ -1,4 +1,4 @@
-"""Agents of version 1 that people use, with a local model that says what a test wrote."""
+"""Agents of version 1 that people use, with a local model whose answers the test writes."""
 
 from __future__ import annotations
 

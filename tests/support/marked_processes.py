@@ -31,7 +31,7 @@ def alive(marker: str) -> set[int]:
 def no_new_children() -> Iterator[None]:
     """Fail if the block leaves a child process running, or one that has ended and was not waited for.
 
-    What other tests share, such as a server, may run all the time.
+    Processes that tests share, such as a server, may go on running.
     """
     before = _children()
     try:
@@ -61,7 +61,7 @@ def _parent(folder: Path) -> int | None:
 
 
 def _stat(folder: Path) -> list[bytes]:
-    """Return what is known of a process after its name: its state, its parent, and more."""
+    """Return the fields of a process's `stat` file after its name: its state, its parent, and more."""
     return (folder / "stat").read_bytes().rpartition(b")")[2].split()
 
 

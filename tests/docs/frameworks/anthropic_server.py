@@ -1,4 +1,4 @@
-"""A local HTTP server that answers as Anthropic's Messages API does, with what a test wrote."""
+"""A local endpoint with Anthropic's Messages API, whose answers the test writes."""
 
 from __future__ import annotations
 

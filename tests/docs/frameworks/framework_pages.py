@@ -114,7 +114,7 @@ def texts(value: Any) -> list[str]:
 
 
 def calls_and_results(request: dict[str, Any]) -> tuple[list[str], list[str]]:
-    """Return the ids of the tool calls in a request, and those of the results."""
+    """Return the ids of the tool calls and of the results in a request."""
     called: list[str] = []
     answered: list[str] = []
     for message in request["messages"]:

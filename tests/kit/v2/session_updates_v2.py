@@ -1,4 +1,4 @@
-"""Updates of version 2 for tests of what reads them."""
+"""Random session updates of version 2."""
 
 from __future__ import annotations
 

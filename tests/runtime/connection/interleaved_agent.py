@@ -94,7 +94,7 @@ class AgentInterleaving(Interleaving):
                 assert was_cancelled or error in (-32601, -32602), (end, answer)
 
     def _check_places(self, request: str, answer: Any, updates: list[int], place: int) -> None:
-        """Check that updates come before their handler's response, and those of a new session after it (rule 17)."""
+        """Check that updates are sent before their handler's response; those for a new session after it (rule 17)."""
         if request.startswith("new"):
             assert all(update_place > place for update_place in updates)
         elif self.ends.get(request) is not None:

@@ -1,4 +1,4 @@
-"""Updates for tests of what reads them: random ones, and those of recorded traffic."""
+"""Session updates: random ones, and those of recorded traffic."""
 
 from __future__ import annotations
 

@@ -147,7 +147,7 @@ class Peer:
         return request.get("params")
 
     async def call(self, method: str, params: Any = None) -> Any:
-        """Send a request and return its response, which has to be the next message."""
+        """Send a request, and return its response, which must be the next message."""
         self._next += 1
         await self.send({"id": self._next, "method": method, "params": params})
         answer = await self.receive()

@@ -1,4 +1,4 @@
-"""A server of HTTP/1.1 that tests script: it accepts everything, remembers it, and sends what it is told to."""
+"""A scripted HTTP/1.1 server: it keeps every request, and answers as the test says."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from acp_runtime.transports import Transport
 from tests.support.kit.http_heads import read_head
 from tests.support.runtime.peer import line
 
-NEVER = 0  # the status of an answer that doesn't come
+NEVER = 0  # as a status: the request is not answered
 INITIALIZE = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": 1}}
 INITIALIZED = {"jsonrpc": "2.0", "id": 0, "result": {"protocolVersion": 1}}
 
@@ -49,7 +49,7 @@ class Stream:
 
 @dataclass
 class HttpAgent:
-    """Answers a request with what `answers` has for its place: a status, headers and a body; each is used once."""
+    """Answers each request with the next of `answers` for its place: a status, headers and a body."""
 
     url: str = ""
     requests: list[Request] = field(default_factory=list)
@@ -65,7 +65,7 @@ class HttpAgent:
         self.answers.setdefault(place, []).append((f"{status} {reason}" if status else "", headers, content))
 
     async def stream(self, session: str = "") -> Stream:
-        """Wait for the next stream of a session to be opened; without one, for that of the connection."""
+        """Wait until the client opens the stream of a session, or of the connection if none is named."""
         return await self._queue(f"GET {session}".strip()).get()
 
     async def request(self, place: str, number: int = 1) -> Request:

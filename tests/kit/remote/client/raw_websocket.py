@@ -1,4 +1,4 @@
-"""A server of WebSockets that sends what a test says, byte for byte, and reads only what it is told to."""
+"""A raw WebSocket server: the test decides every byte that it sends, and when it reads."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _GUID = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 
 @dataclass
 class RawWebSocket:
-    """The server's end of a connection, whose handshake the test has to answer.
+    """The server's end of a connection. The test answers the handshake.
 
     Attributes:
         key: what the client sent for the handshake.

@@ -28,7 +28,7 @@ _PING, _PONG = 9, 10
 
 
 class FloodingAgent(EchoAgent):
-    """Holds the requests `_hold`, and floods as many sessions as `_flood` says with updates of so many bytes each."""
+    """Never answers `_hold`. `_flood` says how many sessions get how many updates, and their size in bytes."""
 
     async def ext_request(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
         if method == "_hold":
@@ -51,7 +51,7 @@ async def _serve(transport: Transport, _: None) -> None:
 
 
 class Victim(Site):
-    """A server that runs, and what its process takes.
+    """A running server, and the memory of its process.
 
     Args:
         process: the process.
@@ -70,17 +70,17 @@ class Victim(Site):
 
     @property
     def open_files(self) -> int:
-        """How many files and sockets it has open."""
+        """The number of its open files and sockets."""
         return len([*(self._process / "fd").iterdir()])
 
     @property
     def now(self) -> int:
-        """The bytes that it takes now, beyond those at the start."""
+        """Its memory now in bytes, beyond that at the start."""
         return self._status("VmRSS") - self._before
 
     @property
     def peak(self) -> int:
-        """The most that it took since the start, beyond what it took then."""
+        """Its peak memory since the start in bytes, beyond that at the start."""
         return self._status("VmHWM") - self._before
 
     def _status(self, name: str) -> int:
@@ -106,7 +106,7 @@ class Victim(Site):
 
 
 class WebSocket:
-    """A WebSocket of a client that sends what it likes, and reads only when it is told to.
+    """A client's WebSocket that can send any bytes, and reads only when the test says so.
 
     Attributes:
         head: the head of the response that opened it.
@@ -132,7 +132,7 @@ class WebSocket:
         return True
 
     async def next(self) -> bytes:
-        """Return the payload of the next frame, after answering pings; that of a close frame is the code."""
+        """Answer pings, and return the payload of the next other frame. For a close frame, it is the code."""
         while True:
             first, length = await self._reader.readexactly(2)
             if length >= 126:
