@@ -215,7 +215,7 @@ async def test_rule_26_after_a_valid_initialize_nothing_is_routed_again() -> Non
         assert (await peer.call("initialize", V1))["error"]["code"] == -32022
 
 
-async def test_rule_26_without_guards_the_lowest_version_answers_what_asks_for_less() -> None:
+async def test_rule_26_without_guards_the_lowest_version_answers_lower_requests() -> None:
     async with serving("v2_draft", guards="off") as (peer, _):
         params: dict[str, Any] = {**V2, "protocolVersion": 1}
         assert (await peer.call("initialize", params))["result"]["protocolVersion"] == 2

@@ -81,7 +81,7 @@ def test_a_proxy_sends_its_keywords_as_params(package: ModuleType) -> None:
     ]
 
 
-def test_the_overload_of_a_class_comes_before_that_of_its_base(generate: Generate) -> None:
+def test_a_class_has_its_overload_before_its_base(generate: Generate) -> None:
     payloads = (wraps("InitializeRequest"), wraps("InitializeResponse"))
     proxy = request("proxy/initialize", "InitializeProxy", *payloads, "proxy")
     agent = generate({**DEFINITIONS, **proxy}).RemoteAgent

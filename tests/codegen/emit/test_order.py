@@ -69,7 +69,7 @@ def test_a_property_that_hides_a_name_in_such_annotations_is_refused(generate: G
     assert "v1/schema.json#/$defs/Tree: There is no rule for the property `list`" in str(error.value)
 
 
-def test_modules_import_what_the_annotations_given_as_text_name(generate: Generate) -> None:
+def test_modules_import_the_names_in_quoted_annotations(generate: Generate) -> None:
     package = generate(
         {
             "Role": STRING,  # of another topic

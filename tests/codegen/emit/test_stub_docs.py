@@ -69,7 +69,7 @@ def test_a_proxy_with_a_union_as_params_documents_the_keywords_of_all_members(pa
     assert "type: Selects the variant: `boolean` or another string." in doc
 
 
-def test_a_handler_names_its_own_capability_and_a_proxy_that_of_its_peer(package: ModuleType) -> None:
+def test_a_handler_names_its_own_capability_and_a_proxy_its_peers(package: ModuleType) -> None:
     capability = "clientCapabilities.fs.readTextFile"
     handler, proxy = (
         inspect.getdoc(package.Client.fs_read_text_file),

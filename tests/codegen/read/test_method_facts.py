@@ -208,7 +208,7 @@ def test_an_entry_of_the_unstable_profile_counts_in_that_profile_alone(unstable:
     assert 'capability="agentCapabilities.end"' in methods(unstable)
 
 
-def test_among_equal_entries_that_of_the_unstable_profile_counts(folder: Path) -> None:
+def test_among_equal_entries_the_unstable_profiles_counts(folder: Path) -> None:
     add_unstable(folder, SCHEMA)
     generate(folder, f"{FACTS}\n[v1_unstable.agent]\n{CLOSED}")
     assert "gone=-32002" in methods(folder, "v1")

@@ -130,7 +130,7 @@ def test_a_renamed_method_keeps_its_facts_and_the_rank_of_its_finding(repository
     assert repository.copy.run("check").code == 0
 
 
-def test_a_renamed_notification_still_cancels_what_it_cancelled(repository: Repository) -> None:
+def test_a_renamed_notification_still_cancels_the_same_method(repository: Repository) -> None:
     changed = renamed("session/cancel", "session/stop")
     upgraded(repository, repository.package("1.1.0", changed, v1_unstable=changed))
     assert CANCELLED.replace('cancel"', 'stop"') in repository.text(METHODS)

@@ -180,7 +180,7 @@ async def test_a_client_that_serves_files_is_asked() -> None:
         assert (third.path, third.content) == ("/work/new.txt", "text")
 
 
-async def test_without_such_a_client_files_are_those_on_the_disk(tmp_path: Path) -> None:
+async def test_without_such_a_client_files_are_on_the_disk(tmp_path: Path) -> None:
     read: list[str] = []
 
     async def act(turn: Turn) -> None:

@@ -92,7 +92,7 @@ async def test_without_an_option_for_it_the_mode_is_set() -> None:
         ),
     ],
 )
-async def test_what_is_not_offered_is_an_error_with_what_is(
+async def test_an_unoffered_choice_is_an_error_with_the_offered_ones(
     session: dict[str, Any], choice: tuple[str, Any], message: str
 ) -> None:
     async with session_with(**session) as opened:

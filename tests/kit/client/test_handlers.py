@@ -41,7 +41,7 @@ class _Viewer(UpdateHandlers, PermissionHandlers, Client):
     pass
 
 
-def test_a_client_advertises_what_its_bases_serve_and_extensions(tmp_path: Path) -> None:
+def test_a_client_advertises_the_handlers_of_its_bases_and_extensions(tmp_path: Path) -> None:
     files = FileSystemCapabilities(read_text_file=True, write_text_file=True)
     assert client_capabilities(_Everything(tmp_path)) == ClientCapabilities(fs=files, terminal=True)
     reading = FileSystemCapabilities(read_text_file=True, write_text_file=False)

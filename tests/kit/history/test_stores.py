@@ -209,7 +209,7 @@ async def test_a_fork_has_the_history_until_then_and_its_own_afterwards(where: s
             assert (info.cwd, info.additional_directories) == (found, [])
 
 
-async def test_the_directories_of_a_session_are_those_that_it_was_loaded_with_last(where: str) -> None:
+async def test_a_session_keeps_the_directories_of_its_last_load(where: str) -> None:
     async with opened(where) as store:
         for name in "s", "later":
             await store.create(name, cwd="/a", additional_directories=["/b"])

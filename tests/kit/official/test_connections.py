@@ -409,7 +409,7 @@ async def test_a_process_is_shown_as_the_official_sdk_does() -> None:
     assert process.returncode is not None
 
 
-async def test_the_stderr_of_a_process_has_what_it_writes_at_its_end() -> None:
+async def test_the_last_words_of_a_process_are_in_its_stderr() -> None:
     program = "import sys; sys.stdin.read(); sys.stderr.write('bye')"
     async with official.spawn_agent_process(Screen(), sys.executable, "-c", program) as (_, process):
         assert process.stderr is not None
@@ -538,6 +538,6 @@ def test_a_release_that_is_not_tested_gives_a_warning(monkeypatch: pytest.Monkey
     reload(official)
 
 
-def test_the_names_are_those_of_the_official_package() -> None:
+def test_every_name_exists_in_the_official_package() -> None:
     names = set(official.__all__) - {"TESTED_RELEASES"}
     assert {name for name in names if not hasattr(acp.core, name) and not hasattr(acp, name)} == set()

@@ -141,7 +141,7 @@ async def test_handlers_may_call_the_peer_while_messages_wait() -> None:
     assert handled == [str(number) for number in range(50)]
 
 
-async def test_a_line_that_is_not_json_fails_to_be_sent_after_those_before() -> None:
+async def test_a_line_that_is_not_json_fails_after_earlier_lines_were_sent() -> None:
     async with calling(HTTP) as (agent, peer):
         call = asyncio.ensure_future(agent.ext_request("_call"))
         answer = line({"id": (await peer.receive())["id"], "result": 1})

@@ -119,7 +119,7 @@ def test_a_client_of_its_own_can_ask_in_the_waiting_thread() -> None:
     assert asked == [threading.current_thread()]
 
 
-def test_a_session_that_was_opened_otherwise_has_nobody_to_ask(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_permission_in_a_session_opened_otherwise_is_an_error_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
     with acting(ask=allow_once) as agent, caplog.at_level(logging.ERROR):
         opened = agent.call(agent.remote.session_new, cwd=str(ROOT), mcp_servers=[])
         prompt = [v1.ContentBlockText(text="ask")]

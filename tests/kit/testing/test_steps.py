@@ -60,7 +60,7 @@ async def test_a_cancel_is_ignored() -> None:
     agent.assert_done()
 
 
-async def test_death_ends_the_connection_behind_what_was_sent() -> None:
+async def test_death_ends_the_connection_after_the_sent_updates() -> None:
     agent, client = ScriptedAgent(["last words", die(3)]), ScriptedClient()
     async with connect(agent, client) as session:
         with pytest.raises(ConnectionClosed):

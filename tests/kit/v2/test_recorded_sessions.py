@@ -60,7 +60,7 @@ async def state_behind_as_v2(updates: list[Any]) -> SessionState:
     return state
 
 
-async def test_the_state_of_version_2_shows_what_that_of_version_1_shows() -> None:
+async def test_the_state_of_version_2_shows_what_version_1_shows() -> None:
     for name, updates in recorded_sessions():
         _check(name, updates, await state_behind_as_v2(updates))
 

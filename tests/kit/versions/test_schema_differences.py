@@ -7,7 +7,7 @@ import json
 from tests.kit.versions.schema_differences import NOTED, differences
 
 
-def test_the_definitions_that_differ_are_those_that_are_translated() -> None:
+def test_the_definitions_that_differ_are_the_translated_ones() -> None:
     noted, found = json.loads(NOTED.read_text("utf-8")), differences()
     changed = sorted(name for name in {*noted, *found} if noted.get(name) != found.get(name))
     assert not changed, (

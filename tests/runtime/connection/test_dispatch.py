@@ -53,7 +53,7 @@ NOTIFICATIONS = ["session/cancel", "$/cancel_request"]
 
 
 @pytest.mark.parametrize("method", [*FOR_THE_OTHER_SIDE, *NOTIFICATIONS, "_zed/ask"])
-async def test_rule_11_what_is_no_request_to_this_side_is_answered_method_not_found(link: Link, method: str) -> None:
+async def test_rule_11_requests_for_the_other_side_are_answered_method_not_found(link: Link, method: str) -> None:
     async with serving(link) as peer:
         params = {"sessionId": "s1", "path": "/x", "requestId": 1}
         assert (await peer.call(method, params))["error"]["code"] == -32601

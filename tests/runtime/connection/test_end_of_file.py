@@ -62,6 +62,11 @@ def numbers(count: int) -> list[str]:
     return [str(n) for n in range(count)]
 
 
+def numbered_updates(count: int) -> bytes:
+    """Return updates of the session `s` as lines. Their texts are `numbers(count)`."""
+    return b"".join(line(update("s", text)) for text in numbers(count))
+
+
 async def test_rule_22_updates_are_handled_then_responses_then_pending_calls_fail(link: Link) -> None:
     handled: list[str] = []
     async with calling(link, recording(handled, ten_turns)) as (agent, peer):
@@ -69,8 +74,7 @@ async def test_rule_22_updates_are_handled_then_responses_then_pending_calls_fai
         other = asyncio.create_task(agent.session_prompt(session_id="other", prompt=[]))
         ping = asyncio.create_task(agent.ext_request("_ping"))
         id = (await peer.receive())["id"]
-        updates = b"".join(line(update("s", text)) for text in numbers(500))
-        await peer.send(updates + line({"id": id, "result": {"stopReason": "end_turn"}}))
+        await peer.send(numbered_updates(500) + line({"id": id, "result": {"stopReason": "end_turn"}}))
         await peer.end()
         assert (await turn).stop_reason == "end_turn"
         assert handled == numbers(500)
@@ -90,7 +94,7 @@ async def test_rule_22_pending_calls_fail_after_all_updates_were_handled(link: L
         turn = asyncio.create_task(agent.session_prompt(session_id="s", prompt=[]))
         ping = asyncio.create_task(agent.ext_request("_ping"))
         await peer.receive()
-        await peer.send(b"".join(line(update("s", text)) for text in numbers(100)))
+        await peer.send(numbered_updates(100))
         await peer.end()
         before = await asyncio.gather(*map(handled_before_the_failure, (turn, ping)))
         assert before == [numbers(100)] * 2
@@ -105,7 +109,7 @@ async def test_rule_22_a_call_in_an_update_handler_fails_at_once(link: Link) -> 
 
     handled: list[str] = []
     async with calling(link, Asking) as (agent, peer):
-        await peer.send(b"".join(line(update("s", text)) for text in numbers(100)))
+        await peer.send(numbered_updates(100))
         await peer.end()
         await agent.wait_closed()
         assert handled == numbers(100)
@@ -124,7 +128,7 @@ async def test_rule_22_a_stuck_handler_is_abandoned_and_lost_updates_are_counted
         turn = asyncio.create_task(agent.session_prompt(session_id="s", prompt=[]))
         id = (await peer.receive())["id"]
         answer = line({"id": id, "result": {"stopReason": "end_turn"}}) if is_answered else b""
-        await peer.send(b"".join(line(update("s", text)) for text in numbers(10)) + answer)
+        await peer.send(numbered_updates(10) + answer)
         await peer.end()
         with pytest.raises(ConnectionClosed, match=r"\b7 received notifications of session 's'"):
             await turn
@@ -190,10 +194,7 @@ async def test_rule_22_no_update_is_lost_at_any_high_water_mark(link: Link, mark
         turn = asyncio.create_task(agent.session_prompt(session_id="s", prompt=[]))
         id = (await peer.receive())["id"]
         answer = line({"id": id, "result": {"stopReason": "end_turn"}})
-        sending = asyncio.create_task(
-            peer.send(b"".join(line(update("s", text)) for text in numbers(300)) + answer.rstrip())
-        )
-        await sending
+        await asyncio.create_task(peer.send(numbered_updates(300) + answer.rstrip()))
         await peer.end()
         await turn
         assert handled == numbers(300)
@@ -254,7 +255,7 @@ async def test_rule_22_handlers_that_finish_within_the_deadline_are_not_abandone
         turn = asyncio.create_task(agent.session_prompt(session_id="s", prompt=[]))
         id = (await peer.receive())["id"]
         answer = line({"id": id, "result": {"stopReason": "end_turn"}})
-        await peer.send(b"".join(line(update("s", text)) for text in numbers(25)) + answer)
+        await peer.send(numbered_updates(25) + answer)
         await peer.end()
         await turn
         assert handled == numbers(25)
@@ -338,7 +339,7 @@ async def test_rule_22_this_side_may_end_the_connection_while_the_last_messages_
 
 async def test_rule_22_a_message_too_large_is_the_reason_even_if_eof_follows(link: Link) -> None:
     async with calling(link, max_message_bytes=1000) as (agent, peer):
-        await peer.send(b"".join(line(update("s", text)) for text in numbers(100)) + b"x" * 2000)
+        await peer.send(numbered_updates(100) + b"x" * 2000)
         await peer.end()
         assert isinstance(await agent.wait_closed(), MessageTooLarge)
         assert len(agent.handler.updates) == 100
@@ -352,7 +353,7 @@ async def test_rule_22_a_flood_that_has_ended_is_handled() -> None:
     options = Options(guards="off", high_water_bytes=50_000, flood_factor=1)
     connection = Connection(CLIENT_SIDE, recording(handled, wait), MemoryPipe(), MemoryPipe(), options)
     running = asyncio.create_task(run(connection))
-    connection.reader.received(b"".join(line(update("s", text)) for text in numbers(100)))
+    connection.reader.received(numbered_updates(100))
     connection.reader.ended(None)
     await ten_turns()
     may_begin.set()
@@ -370,7 +371,7 @@ async def test_rule_22_what_waits_when_this_side_ends_the_connection_is_discarde
     options = Options(guards="off", high_water_messages=1)
     connection = Connection(CLIENT_SIDE, recording(handled, wait), back, there, options)
     running, reader = asyncio.create_task(run(connection)), weakref.ref(connection.reader)
-    back.write(b"".join(line(update("s", text)) for text in numbers(100)))
+    back.write(numbered_updates(100))
     await settled(lambda: len(handled) == 40, lambda: handled)  # reading has paused, gone on and paused again
     await ten_turns()
     assert connection.reader.buffered() > 0

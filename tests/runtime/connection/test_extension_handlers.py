@@ -48,7 +48,7 @@ async def test_rule_12_invalid_params_are_answered_with_their_paths(link: Link, 
     assert [fault["path"] for fault in no_object["data"]["errors"]] == [""]
 
 
-async def test_a_request_is_no_notification_of_the_same_name(link: Link) -> None:
+async def test_a_request_and_a_notification_may_have_the_same_name(link: Link) -> None:
     class Both(VendorAgent):
         async def ext_request(self, method: str, params: Any) -> Any:
             return "request"

@@ -141,7 +141,7 @@ async def test_what_it_yields_is_sent_instead_of_the_params(link: Link) -> None:
         assert (await peer.receive())["params"] == {"added": "_note"}
 
 
-async def test_its_exceptions_are_those_of_the_call_or_the_handler(
+async def test_an_exception_of_the_instrument_fails_the_call_or_the_request(
     link: Link, caplog: pytest.LogCaptureFixture
 ) -> None:
     def failing(message: InstrumentedMessage) -> Any:

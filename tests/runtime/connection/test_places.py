@@ -185,7 +185,7 @@ async def test_rule_27_logins_in_the_terminal_are_offered_only_to_clients_that_a
     ],
     ids=["an empty list", "null", "a member of a union", "a property"],
 )
-async def test_rule_27_only_what_is_there_needs_a_capability(arguments: Any, missing: str | None) -> None:
+async def test_rule_27_only_present_values_need_a_capability(arguments: Any, missing: str | None) -> None:
     async with v1_unstable.connect_in_process(agent_of(v1_unstable), client_of(v1_unstable, [])) as agent:
         await agent.initialize(protocol_version=1)
         call = agent.session_new(**{"cwd": "/", "mcp_servers": []} | arguments)

@@ -248,7 +248,7 @@ async def test_a_writer_may_be_closed_as_soon_as_it_fails() -> None:
     assert writer.error is not None
 
 
-async def test_a_write_that_fails_raises_although_nobody_is_to_be_told() -> None:
+async def test_a_failed_write_raises_even_without_a_failure_callback() -> None:
     read, write = os.pipe()
     writer = FdWriter(FileIO(write, "wb"), shared=False)
     os.close(read)

@@ -37,7 +37,7 @@ def test_rule_6_stray_output_goes_to_stderr_and_children_cannot_read_stdin() -> 
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads the flags of descriptors in /proc")
-def test_rule_6_no_pipe_of_a_running_agent_is_non_blocking() -> None:
+def test_rule_6_the_pipes_of_a_running_agent_are_blocking() -> None:
     process = start()
     process.send(OPENING)
     process.receive()

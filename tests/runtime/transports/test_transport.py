@@ -66,7 +66,7 @@ def slow() -> SlowTransport:
     return SlowTransport(ByteQueue(), ByteQueue())
 
 
-async def test_a_sender_waits_while_the_transport_sends_and_what_waits_is_bounded() -> None:
+async def test_a_sender_waits_while_the_transport_sends_and_the_buffer_is_bounded() -> None:
     transport = slow()
     async with connect(PlainClient, transport, options=Options(guards="off", write_high_water_bytes=1000)) as agent:
         senders = [asyncio.create_task(agent.ext_notification("_note", "x" * 600)) for _ in range(3)]
@@ -109,7 +109,7 @@ async def test_send_is_cancelled_if_the_peer_does_not_read_until_the_deadline() 
         await waiting
 
 
-async def test_cancelling_what_serves_closes_the_transport() -> None:
+async def test_cancelling_serve_closes_the_transport() -> None:
     transport = slow()
     serving = asyncio.create_task(serve(PlainAgent, transport, options=OPTIONS))
     await let_others_run(3)
@@ -363,7 +363,7 @@ async def test_closing_streams_waits_until_the_peer_has_read_all() -> None:
     await writer.wait_closed()
 
 
-async def test_aborting_cancels_what_is_being_sent_and_says_that_nothing_can_be_written() -> None:
+async def test_aborting_cancels_the_current_send_and_reports_a_failure() -> None:
     transport, failures = slow(), list[OSError]()
     async with TransportEnd(transport, 1) as end:
         end.on_failure(failures.append)

@@ -195,7 +195,7 @@ async def test_long_ids_of_requests_end_the_connection(id: Any, session: str) ->
                 await client.receive()
 
 
-async def test_requests_that_nobody_answers_end_the_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_unanswered_requests_end_the_connection(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("acp_kit.remote.client.http._MAX_ASKED", 10)
     async with http_agent() as agent, connected(agent) as (client, stream):
         for number in range(11):

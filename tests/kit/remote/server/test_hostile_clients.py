@@ -191,7 +191,7 @@ async def test_websockets_that_do_not_read(server: Victim) -> None:
             await server.request("GET", {})
 
 
-async def test_sessions_that_nobody_reads(server: Victim) -> None:
+async def test_unread_sessions(server: Victim) -> None:
     flood = {"sessions": 40, "size": UNIT // 3, "count": 500}
     async with attacked(server):
         for _ in range(count(4, 12)):
