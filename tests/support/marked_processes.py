@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import select
 import signal
 import time
 import uuid
 from collections.abc import Iterator, Set
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 
@@ -45,12 +46,24 @@ def _children() -> set[int]:
     return {int(folder.name) for folder in Path("/proc").glob("[0-9]*") if _parent(folder) == os.getpid()}
 
 
-def wait_until_left(marker: str, expected: Set[int] = frozenset(), seconds: float = 20) -> set[int]:
-    """Wait until only the expected processes are left, and return those that are left at the end."""
-    end = time.monotonic() + seconds
-    while (left := alive(marker)) != expected and time.monotonic() < end:
-        os.sched_yield()
+def wait_until_left(marker: str, expected: Set[int] = frozenset()) -> set[int]:
+    """Wait until only the expected processes are left, at most 20 seconds, and return the ones that are left."""
+    end = time.monotonic() + 20
+    while (left := alive(marker)) != expected and (seconds := end - time.monotonic()) > 0:
+        _wait_for_an_end(left - expected, seconds)
     return left
+
+
+def _wait_for_an_end(pids: Set[int], seconds: float) -> None:
+    """Wait until one of the processes ends."""
+    with ExitStack() as stack:
+        descriptors: list[int] = []
+        for pid in pids:
+            with suppress(ProcessLookupError):
+                descriptors.append(os.pidfd_open(pid))
+                stack.callback(os.close, descriptors[-1])
+        if len(descriptors) == len(pids):
+            select.select(descriptors, [], [], seconds)
 
 
 def _parent(folder: Path) -> int | None:

@@ -76,11 +76,9 @@ class Client:
         assert self.agent.stdin is not None
         self.agent.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
 
-    def read_line(self, seconds: float | None) -> str:
+    def read_line(self) -> str:
         assert self.agent.stdout is not None
         while "\n" not in self.unread:
-            if not select.select([self.agent.stdout], [], [], seconds)[0]:
-                raise AgentError("it doesn't answer")
             data = os.read(self.agent.stdout.fileno(), 65536)
             if not data and self.defect == "waits for a dead agent":
                 select.select([], [], [])
@@ -93,10 +91,10 @@ class Client:
         line, _, self.unread = self.unread.partition("\n")
         return line
 
-    def wait(self, id: int, seconds: float | None = None) -> Any:
+    def wait(self, id: int) -> Any:
         """Handle messages until the answer to a request has come, and return its result."""
         while True:
-            message = self.read_message(seconds)
+            message = self.read_message()
             if "method" in message:
                 self.handle(message)
             elif message.get("id") == id and ("result" in message or self.defect != "waits for the result of a prompt"):
@@ -104,9 +102,9 @@ class Client:
                     raise AgentError(message["error"]["message"])
                 return message["result"]
 
-    def read_message(self, seconds: float | None) -> Any:
+    def read_message(self) -> Any:
         while True:
-            line = self.read_line(seconds)
+            line = self.read_line()
             try:
                 return json.loads(line)
             except ValueError:
@@ -118,7 +116,7 @@ class Client:
             self.wait(PROMPT)
             self.is_accepted = True
         while self.version == 2 and not self.is_idle:
-            message = self.read_message(None)
+            message = self.read_message()
             if "method" in message:
                 self.handle(message)
 

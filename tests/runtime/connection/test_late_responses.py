@@ -36,9 +36,9 @@ def turn(agent: RemoteAgent, session: str = "s1") -> asyncio.Task[PromptResponse
     return asyncio.ensure_future(agent.session_prompt(session_id=session, prompt=[]))
 
 
-async def cancelled_turn(agent: RemoteAgent, peer: Peer, session: str = "s1") -> Any:
+async def cancelled_turn(agent: RemoteAgent, peer: Peer) -> Any:
     """Cancel a prompt, and return its id. It has no response yet."""
-    task = turn(agent, session)
+    task = turn(agent)
     id = (await peer.receive())["id"]
     task.cancel()
     assert [(await peer.receive())["method"] for _ in range(2)] == ["session/cancel", "$/cancel_request"]

@@ -27,11 +27,11 @@ def titled(*titles: str) -> Schema:
     return {"anyOf": [{"title": title, **model([key], **{key: STRING})} for title, key in keys]}
 
 
-def loose(union: Schema, key: str = "a") -> Schema:
-    """Return a union of titled members in which that with a property doesn't require it."""
+def loose(union: Schema) -> Schema:
+    """Return a union of titled members. The one with the property `a` doesn't require it any more."""
     ((keyword, members),) = union.items()
     kept = [
-        {name: member[name] for name in member if name != "required" or key not in member["properties"]}
+        {name: member[name] for name in member if name != "required" or "a" not in member["properties"]}
         for member in members
     ]
     return {keyword: kept}
