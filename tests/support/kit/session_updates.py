@@ -82,6 +82,11 @@ UPDATES = st.one_of(
     ),
     objects("plan", {"entries": st.lists(st.just({"content": "x", "priority": "low", "status": "pending"}))}, {}),
     objects("current_mode_update", {"currentModeId": IDS}, {}),
+    objects(
+        "config_option_update",
+        {"configOptions": st.just([{"type": "boolean", "id": "web", "name": "Web", "currentValue": True}])},
+        {},
+    ),
     objects("available_commands_update", {"availableCommands": st.just([{"name": "a", "description": "b"}])}, {}),
     objects("usage_update", {"used": st.integers(0, 9), "size": st.just(9)}, {}),
     objects("session_info_update", {}, {"title": nullable(TEXTS), "updatedAt": nullable(st.just("2026-01-01"))}),
