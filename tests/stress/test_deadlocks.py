@@ -124,4 +124,4 @@ async def test_nested_calls_in_both_directions_do_not_deadlock(remotes: Remotes)
         top = [ContentBlockText(text=str(DEPTH))]
         await asyncio.gather(*(agent.session_prompt(session_id=session, prompt=top) for session in sessions))
     expected = [str(n) for n in range(DEPTH, -1, -1)] + ["returned"] * DEPTH
-    assert all(found == expected for found in updates.values())
+    assert all(texts == expected for texts in updates.values())

@@ -78,7 +78,7 @@ async def test_a_new_session_shows_modes_and_options() -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "kinds"),
     [
         (lambda talk: talk.set_mode("code"), ["config_option_update"]),
         (lambda talk: talk.set_option("mode", "code"), ["current_mode_update"]),
@@ -87,13 +87,13 @@ async def test_a_new_session_shows_modes_and_options() -> None:
     ids=["by mode", "by option", "by the agent"],
 )
 async def test_a_changed_mode_is_told_as_the_client_does_not_know_it_and_recorded(
-    change: Callable[[Talk], Awaitable[Any]], told: list[str]
+    change: Callable[[Talk], Awaitable[Any]], kinds: list[str]
 ) -> None:
     async with connected() as talk:
         await change(talk)
         await talk.set_option("model", "large")  # its answer comes after the updates
         assert (talk.state(), talk.settings.mode) == ({"mode": "code", "model": "large", "web": False}, "code")
-        assert [update.session_update for update in talk.updates] == told
+        assert [update.session_update for update in talk.updates] == kinds
         last = {update.session_update: update for _, update in talk.recorded}
         assert last.keys() == {"current_mode_update", "config_option_update"}
         assert last["current_mode_update"].current_mode_id == "code"

@@ -203,10 +203,10 @@ async def test_a_fork_has_the_history_until_then_and_its_own_afterwards(where: s
         assert await read(store, "fork") == [call(1, status="failed"), text_chunk("ac"), title]
         info = await store.info("fork")
         assert (info.cwd, info.additional_directories, info.title) == ("/c", ["/d"], "t")
-        for cwd, found in ((None, "/a"), ("", "")):
+        for cwd, expected in ((None, "/a"), ("", "")):
             await store.fork("s", f"fork {cwd}", cwd=cwd)
             info = await store.info(f"fork {cwd}")
-            assert (info.cwd, info.additional_directories) == (found, [])
+            assert (info.cwd, info.additional_directories) == (expected, [])
 
 
 async def test_a_session_keeps_the_directories_of_its_last_load(where: str) -> None:

@@ -188,7 +188,7 @@ async def test_rule_21_other_updates_do_not_accept_a_prompt(link: Link, sent: st
 
         async def session_prompt(self, request: Any, /) -> Any:
             if sent != "another kind of update":
-                await told.wait()
+                await updated.wait()
                 raise InternalError("refused")
             return await super().session_prompt(request)
 
@@ -197,10 +197,10 @@ async def test_rule_21_other_updates_do_not_accept_a_prompt(link: Link, sent: st
 
         async def session_list(self, request: Any, /) -> Any:
             await self.client.session_update(session_id="s1", update=self.update)
-            told.set()
+            updated.set()
             return acp.ListSessionsResponse(sessions=[])
 
-    told = asyncio.Event()
+    updated = asyncio.Event()
     async with serving_v2(link, Failing) as peer:
         if sent == "another session":
             await peer.send(prompt(1, "s2"), {"id": 2, "method": "session/list"})

@@ -111,12 +111,12 @@ def case(
     types: tuple[Schema, Schema],
     values: tuple[Any, Any],
     place: str = "request",
-    held: Callable[[Schema], Schema] = holds,
+    holder: Callable[[Schema], Schema] = holds,
     **more: Any,
 ) -> Case:
     """Return a case in which the property `x` has a type on each side, and each side sends one value."""
     old, new = ({"x": value} for value in values)
-    return Case(name, place, *map(held, types), rule, letters, old, new, **more)
+    return Case(name, place, *map(holder, types), rule, letters, old, new, **more)
 
 
 KIND = holds(ref("Kind"))
