@@ -6,7 +6,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { createInterface } from "node:readline";
 import { Readable, Writable } from "node:stream";
 import { setImmediate } from "node:timers/promises";
-import { acp, v2 } from "../../../../tools/typescript_sdk.mjs";
+import { acp, v2 } from "../../../tools/typescript_sdk.mjs";
 import { remoteStream } from "./typescript_remote_stream.mjs";
 
 const { client: CLIENT } = acp.methods;

@@ -2,7 +2,7 @@
 // versions that they have: `/1`, `/2` and `/1,2`. It prints its host and port, and exits when stdin is closed.
 // Argument: the folder of the SDK and of ws.
 import { createServer } from "node:http";
-import { load } from "../../../../tools/typescript_sdk.mjs";
+import { load } from "../../../tools/typescript_sdk.mjs";
 import { routerOf } from "./typescript_routers.mjs";
 import { scriptedAgent } from "./typescript_scripted.mjs";
 

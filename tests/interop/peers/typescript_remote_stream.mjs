@@ -1,5 +1,5 @@
 // Opens a stream to an agent behind a URL. It needs ws for WebSocket.
-import { load } from "../../../../tools/typescript_sdk.mjs";
+import { load } from "../../../tools/typescript_sdk.mjs";
 
 export async function remoteStream(url) {
   if (url.startsWith("http")) {

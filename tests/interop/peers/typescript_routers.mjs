@@ -1,5 +1,5 @@
 // Agents of the versions 1 and 2 of the protocol, with the router of the TypeScript SDK.
-import { acp, v2 } from "../../../../tools/typescript_sdk.mjs";
+import { acp, v2 } from "../../../tools/typescript_sdk.mjs";
 
 const info = { name: "typescript", version: "1" };
 

@@ -1,6 +1,6 @@
 // What the scripted agents of the TypeScript SDK do, over stdio and at the other end of a network.
 import { readFileSync } from "node:fs";
-import { acp } from "../../../../tools/typescript_sdk.mjs";
+import { acp } from "../../../tools/typescript_sdk.mjs";
 
 const SCRIPT = JSON.parse(readFileSync(new URL("../script.json", import.meta.url), "utf-8"));
 const { agent: AGENT, client: CLIENT } = acp.methods;
