@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from acp_bindings import v1, v1_unstable
 from acp_kit.client import SessionState
 from tests.kit.client.session_fold import fold, without_marks
-from tests.support.kit.session_updates import PROFILES, UPDATES, dump, parse, recorded_sessions, text_chunk
+from tests.support.kit.session_updates import PROFILES, dump, parse, recorded_sessions, text_chunk, updates_of
 from tests.support.kit.shown import shown, state_of
 from tests.support.scale import count
 
@@ -21,7 +21,9 @@ from tests.support.scale import count
 @pytest.mark.stress
 @settings(max_examples=count(60, 5000), deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(
-    updates=st.lists(UPDATES, max_size=25), profile=st.sampled_from(list(PROFILES.values())), every=st.integers(1, 5)
+    updates=st.lists(updates_of("v1"), max_size=25),
+    profile=st.sampled_from(list(PROFILES.values())),
+    every=st.integers(1, 5),
 )
 def test_any_sequence_shows_what_a_plain_fold_shows(updates: list[Any], profile: Any, every: int) -> None:
     parsed = [parse(update, profile) for update in updates]

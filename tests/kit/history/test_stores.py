@@ -13,7 +13,7 @@ from acp_bindings import v1
 from acp_kit.history import SessionExists, UnknownSession
 from acp_runtime import Options, OversizedMessage, ResourceNotFound
 from tests.support.kit.histories import kept, opened, read
-from tests.support.kit.session_updates import UPDATES, parse, recorded_sessions, text_chunk
+from tests.support.kit.session_updates import parse, recorded_sessions, text_chunk, updates_of
 from tests.support.scale import count
 
 # The group shares the import of sqlalchemy.
@@ -34,7 +34,7 @@ def test_reading_any_sequence_shows_what_was_appended(where: str) -> None:
         derandomize=True,
         suppress_health_check=list(HealthCheck),
     )
-    @given(st.lists(st.lists(UPDATES, min_size=1, max_size=5), max_size=8))
+    @given(st.lists(st.lists(updates_of("v1"), min_size=1, max_size=5), max_size=8))
     def check(batches: list[list[Any]]) -> None:
         runner.run(append_and_read(f"s{next(numbers)}", [[parse(item) for item in batch] for batch in batches]))
 

@@ -13,10 +13,9 @@ import pytest
 from acp_bindings import v1, v2_draft as v2
 from acp_kit.client import Message as MessageV1, SessionState as SessionStateV1
 from acp_kit.v2 import Message, SessionState
-from tests.kit.v2.session_updates_v2 import parse
 from tests.support.kit.behind_v2 import INITIALIZE, PROMPT, AgentV1, session_of, turn, without_guards
 from tests.support.kit.gateway import bridge
-from tests.support.kit.session_updates import dump, recorded_sessions
+from tests.support.kit.session_updates import dump, parse, recorded_sessions
 
 # Sends, in its turns, the updates of the next session in a file.
 PLAYER = """
@@ -56,7 +55,7 @@ async def state_behind_as_v2(updates: list[Any]) -> SessionState:
     state = SessionState()
     async with session_of(open=without_guards(player)) as peer:  # recorded agents send relative paths
         for update in await turn(peer):
-            state.apply(parse(update))
+            state.apply(parse(update, v2))
     return state
 
 
@@ -81,7 +80,7 @@ def test_behind_a_bridge_it_shows_the_same(tmp_path: Path) -> None:
                 message = started.receive()
                 if "id" not in message:
                     update = message["params"]["update"]
-                    state.apply(parse(update))
+                    state.apply(parse(update, v2))
             _check(name, updates, state)
 
 

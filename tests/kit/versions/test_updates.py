@@ -11,7 +11,7 @@ from acp_kit.client import SessionState
 from acp_kit.versions.updates import Updates
 from tests.support.kit.behind_v2 import AgentV1, session_of, turn
 from tests.support.kit.session_fold_v2 import fold
-from tests.support.kit.session_updates import UPDATES
+from tests.support.kit.session_updates import updates_of
 from tests.support.runtime.peer import chunk
 
 
@@ -144,7 +144,7 @@ async def test_all_of_them_reach_the_client_with_their_meta() -> None:
 
 
 @settings(deadline=None)  # the first example imports models
-@given(st.lists(UPDATES, max_size=12))
+@given(st.lists(updates_of("v1"), max_size=12))
 def test_any_sequence_shows_what_version_1_shows(updates: list[Any]) -> None:
     session, old = Updates("/work"), SessionState()
     sent: list[Any] = []
