@@ -79,7 +79,7 @@ def updates_of(profile: str) -> st.SearchStrategy[Json]:
     for kind in values.alternatives(definitions["SessionUpdate"]):
         tag = kind["properties"]["sessionUpdate"].get("const", "")
         if tag == "compaction_summary_chunk":
-            del kind["properties"]["_meta"]  # the first chunk counts as plain text, whatever else it has
+            del kind["properties"]["_meta"]  # a plain chunk after it is one block with it
         # Version 2 keeps unknown keys of tool calls only.
         keeps_unknown = "tool_call" in tag if profile != "v1" else not tag.startswith("compaction")
         kinds[tag].append(values.object(kind, {"own": st.just([1])} if keeps_unknown else {}))
