@@ -1,4 +1,4 @@
-"""Which tests `make test` runs, how they are spread over processes, and what those of a process share."""
+"""Which tests `make test` runs, how they are spread over processes, and which fixtures all tests of a process share."""
 
 from __future__ import annotations
 

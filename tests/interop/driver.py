@@ -210,7 +210,7 @@ class Driver:
                 call.set_result(message["result"])
 
     def lose(self) -> None:
-        """Fail what waits for the client, because its process has exited."""
+        """Fail all calls that wait for the client, because its process has exited."""
         self._ended.set()
         for call in self._calls.values():
             if not call.done():

@@ -55,7 +55,7 @@ NOT_PROMISED = [explanation for explanation in _ALL if _UNSURE in explanation.fo
 
 
 def is_promised(pair: Pair, case: str) -> bool:
-    """Return whether a case has the same outcome each time. Some orders haven't over HTTP."""
+    """Return whether a case has the same outcome each time. Over HTTP, some orders of messages don't."""
     return not any(explanation.explains(pair, case, _UNSURE) for explanation in NOT_PROMISED)
 
 
@@ -65,7 +65,7 @@ def cases(pair: Pair) -> list[str]:
 
 
 async def find(pair: Pair, expected: Mapping[str, str]) -> dict[str, str]:
-    """Return the cases that fail with a pair, and how. What is expected to have no answer gets less time for it.
+    """Return the cases that fail with a pair, and how. Cases that are known to get no answer have a shorter deadline.
 
     The connection is used again if a case works, or is answered as expected.
     """

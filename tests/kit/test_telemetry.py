@@ -1,4 +1,4 @@
-"""Calls and handlers are spans that say which they are and how they ended, and nothing of what was said."""
+"""Calls and handlers are spans with their method and outcome, and without any content of messages."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Broken(SpanProcessor):
 
 
 class Failing(PlainAgent):
-    """An agent that fails, and says what it shouldn't in each place that there is."""
+    """An agent whose turns fail with `error`."""
 
     error: BaseException = ResourceNotFound(SECRET, data={"path": SECRET})
 
@@ -120,7 +120,7 @@ async def test_nothing_that_was_said_is_in_a_span() -> None:
 
 
 def waiting() -> tuple[type[PlainAgent], asyncio.Event]:
-    """Return an agent whose turn ends only when it is cancelled, and what is set when it has begun."""
+    """Return an agent whose turn ends only when it is cancelled, and the event that is set when it has begun."""
     started = asyncio.Event()
 
     class Waiting(PlainAgent):

@@ -41,7 +41,7 @@ def said(text: str, role: str = "agent") -> Any:
 
 @dataclass
 class Seen:
-    """What a session has come to in each place."""
+    """The tool calls of a session in each place that shows them."""
 
     stores: dict[str, HistoryStore]
     recorded: list[tuple[str, Any]] = field(default_factory=list[tuple[str, Any]])
@@ -113,7 +113,7 @@ async def seeing(folder: Path) -> AsyncIterator[Seen]:
 
 
 class Agent(ActingAgent):
-    """Can load its session. What it has recorded is in the histories when the connection has ended."""
+    """Can load its session. Its recordings are in the histories when the connection has ended."""
 
     async def initialize(self, request: v1.InitializeRequest) -> v1.InitializeResponse:
         return v1.InitializeResponse(protocol_version=1, agent_capabilities=v1.AgentCapabilities(load_session=True))

@@ -23,7 +23,7 @@ DESCRIPTION = "Starts a session.\n\nIt is new."
 
 
 def described(definitions: Schema) -> Schema:
-    """Return a schema whose message describes `session/new`, as upstream's messages do."""
+    """Return a schema whose messages describe `session/new`, as upstream's messages do."""
     schema = acp_schema(definitions)
     (member,) = [
         member

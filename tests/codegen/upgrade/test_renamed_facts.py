@@ -1,4 +1,4 @@
-"""What becomes of the facts about methods if upstream renames a method, or something that a fact names."""
+"""Facts about methods follow when upstream renames a method, or something that a fact names."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ def test_a_rejected_tool_does_not_run_and_the_model_is_told(run: Run) -> None:
 
 def test_the_conversation_continues_after_a_cancellation(run: Run) -> None:
     async def scenario(talk: Talk) -> None:
-        assert await talk.cancelled_at_the_first_word("slow") == "cancelled"
+        assert await talk.cancel_at_the_first_word("slow") == "cancelled"
         assert await talk.prompt("go on") == "end_turn"
         seen = texts(talk.model.requests[-1]["messages"])
         assert seen.index("slow") < seen.index("go on")

@@ -44,7 +44,7 @@ class Talk:
             await turn.wait()
         return turn.stop_reason
 
-    async def cancelled_at_the_first_word(self, text: str) -> str | None:
+    async def cancel_at_the_first_word(self, text: str) -> str | None:
         """Cancel a prompt when the first word of the answer has come, while the rest is held back."""
         self.model.may_end.clear()
         async with self.session.prompt(text) as turn:
@@ -64,7 +64,7 @@ Scenario = Callable[[Talk], Awaitable[None]]
 
 @dataclass(frozen=True)
 class Program:
-    """A program of a page, and the API that its model is asked with."""
+    """A program of a page, and the local server that answers for its model."""
 
     file: str
     model: str

@@ -1,4 +1,4 @@
-"""The client of a recording is played to another agent, and what the agent does otherwise is explained."""
+"""The client of a recording is played to another agent, and differences in the agent's messages are explained."""
 
 from __future__ import annotations
 

@@ -12,8 +12,8 @@ from typing import Any
 from acp_runtime.connection import Connection, run
 from acp_runtime.options import Options
 from tests.runtime.connection.idle import is_idle
-from tests.runtime.connection.random_peer import RandomPeer, settled
-from tests.support.loop_iterations import let_others_run
+from tests.runtime.connection.random_peer import RandomPeer
+from tests.support.loop_iterations import let_others_run, wait_until
 
 SESSIONS = ("a", "b")
 
@@ -123,7 +123,7 @@ class Interleaving(ABC):
 
     async def _until_idle(self, actors: set[asyncio.Task[None]]) -> None:
         await asyncio.wait(actors)
-        await settled(self._is_idle, lambda: self.tasks)
+        await wait_until(self._is_idle, lambda: self.tasks)
 
     def _is_idle(self) -> bool:
         return self.wire.is_idle and not self.tasks and is_idle(self.wire.connection)

@@ -142,14 +142,5 @@ class _Skipping(selectors.SelectSelector):
         return super().select(None if timeout is None else 0)
 
 
-async def settled(condition: Callable[[], bool], describe: Callable[[], Any]) -> None:
-    """Wait until a condition holds, for at most 20,000 iterations of the event loop."""
-    for _ in range(20_000):
-        if condition():
-            return
-        await asyncio.sleep(0)
-    raise AssertionError(describe())
-
-
 def _refuse(name: str) -> Any:
     raise ValueError(f"{name} is not JSON")

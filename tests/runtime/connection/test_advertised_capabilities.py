@@ -159,7 +159,7 @@ async def test_a_factory_may_begin_to_initialize(link: Link, caplog: pytest.LogC
             call.close()
 
     async with calling(link, Opening, ready=False) as (agent, peer):
-        await peer.send({"id": (await peer.receive())["id"], "result": {"protocolVersion": 1}})
+        await peer.answer(result={"protocolVersion": 1})
         assert await peer.until_quiet() == []
         assert agent.supports("session/new")
     assert caplog.records == []

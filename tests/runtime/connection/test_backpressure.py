@@ -14,8 +14,7 @@ from acp_runtime import ConnectionClosed, Options, RemoteError
 from acp_runtime.connection import Connection, run
 from acp_runtime.jsonrpc.framing import MODEL_BYTES
 from acp_runtime.transports.memory import MemoryPipe
-from tests.runtime.connection.random_peer import settled
-from tests.support.loop_iterations import let_others_run
+from tests.support.loop_iterations import let_others_run, wait_until
 from tests.support.recording_factory import RecordingFactory
 from tests.support.runtime.peer import (
     LINKS,
@@ -122,7 +121,7 @@ async def test_rule_18_after_a_flood_nothing_more_is_read() -> None:
     await let_others_run(10)  # from now on, reading doesn't pause
     updates = b"".join(line(update("s", str(n))) for n in range(100))
     back.write(updates)
-    await settled(connection.lifecycle.peer_left.done, lambda: connection.limits.bytes)
+    await wait_until(connection.lifecycle.peer_left.done, lambda: connection.limits.bytes)
     before = received
     back.write(updates)
     await let_others_run(20)
@@ -178,7 +177,7 @@ async def test_rule_18_small_responses_that_the_peer_does_not_read_are_a_flood_t
     connection = Connection(AGENT_SIDE, Small, back, there, Options(guards="off", eof_grace=0, **limits))
     running = asyncio.create_task(run(connection))
     back.write(b"".join(line({"id": n, "method": "_small"}) for n in range(2000)))
-    await settled(connection.lifecycle.peer_left.done, lambda: connection.limits.bytes)
+    await wait_until(connection.lifecycle.peer_left.done, lambda: connection.limits.bytes)
     there.abort()
     assert "more than can be handled" in (await running).reason
 

@@ -18,8 +18,7 @@ from acp_bindings.v1.connecting import CLIENT_SIDE
 from acp_runtime import ConnectionClosed, MessageTooLarge, Options
 from acp_runtime.connection import Connection, run
 from acp_runtime.transports.memory import MemoryPipe
-from tests.runtime.connection.random_peer import settled
-from tests.support.loop_iterations import let_others_run
+from tests.support.loop_iterations import let_others_run, wait_until
 from tests.support.runtime.peer import LINKS, Link, Peer, PlainClient, calling, line, text_of, update
 from tests.support.scale import count
 
@@ -372,7 +371,7 @@ async def test_rule_22_what_waits_when_this_side_ends_the_connection_is_discarde
     connection = Connection(CLIENT_SIDE, recording(handled, wait), back, there, options)
     running, reader = asyncio.create_task(run(connection)), weakref.ref(connection.reader)
     back.write(numbered_updates(100))
-    await settled(lambda: len(handled) == 40, lambda: handled)  # reading has paused, gone on and paused again
+    await wait_until(lambda: len(handled) == 40, lambda: handled)  # reading has paused, gone on and paused again
     await ten_turns()
     assert connection.reader.buffered() > 0
     unread = len(connection.reader.lines)
@@ -457,7 +456,7 @@ async def test_rule_22_a_call_fails_when_its_request_turns_out_not_to_be_written
     await ten_turns()
     if isinstance(there, Unread):
         there.report(BrokenPipeError("gone"))
-    await settled(call.done, lambda: "the call waits")
+    await wait_until(call.done, lambda: "the call waits")
     with pytest.raises(ConnectionClosed, match="Writing to the peer failed: gone"):
         await call
     await running

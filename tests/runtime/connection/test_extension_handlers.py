@@ -1,4 +1,4 @@
-"""Handlers of typed extension methods follow the same rules as those of the schema."""
+"""Handlers of typed extension methods follow the same rules as the schema's handlers."""
 
 from __future__ import annotations
 

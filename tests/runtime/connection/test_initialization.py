@@ -319,7 +319,7 @@ async def test_rule_25_the_initialize_of_a_proxy_opens_the_connection_of_either_
     async with calling(link, Conductor, ready=False, side=UNSTABLE_CLIENT_SIDE) as (remote, peer):
         agent: Any = remote
         opening = asyncio.ensure_future(agent.proxy_initialize(protocol_version=1))
-        await peer.send({"id": (await peer.receive())["id"], "result": {"protocolVersion": 1}})
+        await peer.answer(result={"protocolVersion": 1})
         await opening
         assert agent.supports("session/new")
     async with calling(link, Conductor, ready=False, side=UNSTABLE_CLIENT_SIDE) as (agent, peer):

@@ -25,8 +25,7 @@ from acp_bindings.v1.connecting import AGENT_SIDE
 from acp_runtime import ConnectionClosed, Options
 from acp_runtime.connection import Connection, run
 from acp_runtime.transports.memory import MemoryPipe
-from tests.runtime.connection.random_peer import settled
-from tests.support.loop_iterations import let_others_run
+from tests.support.loop_iterations import let_others_run, wait_until
 from tests.support.runtime.peer import Link, PlainAgent, PlainClient, calling, line, prompt, serving
 
 pytestmark = pytest.mark.every_link
@@ -106,7 +105,7 @@ async def test_rule_22_an_answer_after_the_end_of_file_that_nobody_reads_delays_
     await back.close()
     await let_others_run(10)
     may_answer.set()
-    await settled(running.done, lambda: connection.tasks.running)
+    await wait_until(running.done, lambda: connection.tasks.running)
 
 
 @pytest.mark.parametrize("ignored", [asyncio.CancelledError, BaseException])

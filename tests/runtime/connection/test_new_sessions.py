@@ -10,8 +10,7 @@ import pytest
 
 from acp_bindings.v1 import ReleaseTerminalRequest, ReleaseTerminalResponse, RemoteAgent, SessionNotification
 from acp_runtime.jsonrpc.framing import MODEL_BYTES
-from tests.runtime.connection.random_peer import settled
-from tests.support.loop_iterations import let_others_run
+from tests.support.loop_iterations import let_others_run, wait_until
 from tests.support.runtime.peer import Link, PlainClient, calling, line, text_of, update
 
 LARGE = "x" * 1_000_000
@@ -181,7 +180,7 @@ async def test_rule_16_only_updates_of_the_created_session_go_on_while_another_i
         await peer.until_quiet()
         assert handled.empty()
         await peer.send({"id": first, "result": {"sessionId": "a"}})
-        await settled(lambda: not handled.empty(), lambda: "nothing is handled")
+        await wait_until(lambda: not handled.empty(), lambda: "nothing is handled")
         assert handled.get_nowait() == "a"
         await peer.until_quiet()
         assert handled.empty()

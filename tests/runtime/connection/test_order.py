@@ -214,7 +214,7 @@ async def test_rule_16_notification_handlers_of_two_connections_that_call_each_o
         await a.send({"id": requests[0]["id"], "result": {}})
         await b.send({"id": requests[1]["id"], "result": {}})
         call = asyncio.create_task(agent.session_set_mode(session_id="s", mode_id="m"))
-        await a.send({"id": (await a.receive())["id"], "result": {}})
+        await a.answer(result={})
         async with asyncio.timeout(30):
             await call
 

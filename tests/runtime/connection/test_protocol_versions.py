@@ -105,7 +105,7 @@ async def test_rule_26_without_guards_each_side_handles_any_version(link: Link) 
         assert (await peer.call("initialize", {"protocolVersion": 7}))["result"]["protocolVersion"] == 7
     async with calling(link, ready=False, guards="off") as (agent, peer):
         call = asyncio.create_task(agent.initialize(protocol_version=1))
-        await peer.send({"id": (await peer.receive())["id"], "result": {"protocolVersion": 7}})
+        await peer.answer(result={"protocolVersion": 7})
         assert (await call).protocol_version == 7
     v2_agent = agent_of(import_module("acp_bindings.v2_draft"))
     async with serving(link, v2_agent, ready=False, side=V2_AGENT_SIDE, guards="off") as peer:

@@ -1,4 +1,4 @@
-"""Servers of HTTP that mean harm: memory, time, terminals and tracebacks of the client."""
+"""Hostile HTTP servers can't exhaust a client's memory or time, nor write to its terminal or tracebacks."""
 
 from __future__ import annotations
 

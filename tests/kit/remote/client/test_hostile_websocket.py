@@ -1,4 +1,4 @@
-"""Servers of WebSocket that mean harm: memory, time, terminals and tracebacks of the client."""
+"""Hostile WebSocket servers can't exhaust a client's memory or time, nor write to its terminal or tracebacks."""
 
 from __future__ import annotations
 

@@ -75,12 +75,12 @@ class Victim(Site):
 
     @property
     def now(self) -> int:
-        """Its memory now in bytes, beyond that at the start."""
+        """The bytes of memory that its process has now, without those at the start."""
         return self._status("VmRSS") - self._before
 
     @property
     def peak(self) -> int:
-        """Its peak memory since the start in bytes, beyond that at the start."""
+        """The most bytes of memory that its process has had, without those at the start."""
         return self._status("VmHWM") - self._before
 
     def _status(self, name: str) -> int:

@@ -1,4 +1,4 @@
-"""Clients that want the server's memory: what its process takes stays below its limit, and other clients are served.
+"""Hostile clients try to fill the server's memory: it stays below its limit, and other clients are served.
 
 Each case sends several times as much as the process may hold. `make test` runs it with limits that are a 64th of the
 default ones, `make stress` with those.
