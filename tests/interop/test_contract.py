@@ -50,5 +50,5 @@ def test_each_explanation_explains_something() -> None:
     ]
 
 
-def test_the_page_says_what_is_recorded() -> None:
+def test_the_page_has_the_recorded_results() -> None:
     assert PAGE.read_text("utf-8") == render_page(), "Run python -m tools.interop_page"

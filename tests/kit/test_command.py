@@ -113,7 +113,7 @@ def test_completion_without_its_extra_says_how_to_install_it(
         (["bridge", "--"], "the following arguments are required: CMD"),
     ],
 )
-def test_a_wrong_argument_is_named_with_what_was_probably_meant(
+def test_a_wrong_argument_is_named_with_the_one_that_was_probably_meant(
     arguments: list[str],
     problem: str,
     tmp_path: Path,

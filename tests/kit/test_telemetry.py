@@ -100,7 +100,7 @@ async def test_a_call_without_a_response_has_the_exception_as_its_error(link: Li
     assert "rpc.response.status_code" not in attributes
 
 
-async def test_nothing_that_was_said_is_in_a_span() -> None:
+async def test_no_content_of_a_message_is_in_a_span() -> None:
     traced = Traced()
 
     class Chatty(PlainAgent):

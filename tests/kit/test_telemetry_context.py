@@ -67,7 +67,7 @@ async def test_the_spans_of_a_turn_are_a_chain_across_two_processes(tmp_path: Pa
     assert spans["initialize", "SERVER"]["parent_id"] == spans["initialize", "CLIENT"]["context"]["span_id"]
 
 
-async def test_without_a_provider_what_is_sent_is_the_same(link: Link) -> None:
+async def test_without_a_provider_the_messages_are_the_same(link: Link) -> None:
     async def sent(**options: Any) -> list[bytes]:
         async with calling(link, **options) as (agent, peer):
             calls = [
@@ -159,7 +159,7 @@ class OddPropagator(TraceContextTextMapPropagator):
         carrier |= {"number": 5, "object": object(), "nothing": None, 5: "text"}
 
 
-async def test_a_propagator_that_injects_what_is_not_text_does_not_fail_the_call(
+async def test_a_propagator_that_injects_other_values_than_text_does_not_fail_the_call(
     link: Link, caplog: pytest.LogCaptureFixture
 ) -> None:
     before = propagate.get_global_textmap()

@@ -290,7 +290,7 @@ async def test_what_a_factory_raises_answers_the_client_and_is_raised(
     assert logged == [("The factory of the agent failed", error)] * is_logged
 
 
-async def test_serving_one_profile_answers_what_the_client_has_sent_if_the_factory_raises() -> None:
+async def test_serving_one_profile_answers_requests_that_have_arrived_if_the_factory_raises() -> None:
     def fail(_: Any) -> Any:
         raise AuthenticationRequired
 

@@ -55,7 +55,7 @@ def test_only_annotations_that_lead_back_to_their_class_are_strings(package: Mod
     assert "id: OwnerId" in inspect.getsource(package.Owner)
 
 
-def test_classes_keep_the_order_of_the_schema_except_for_what_they_name(generate: Generate) -> None:
+def test_classes_keep_the_order_of_the_schema_except_after_classes_that_they_name(generate: Generate) -> None:
     package = generate(
         {"Late": model(first=ref("First"), second=ref("Second")), "Second": model(), "Third": model(), "First": model()}
     )
@@ -92,6 +92,6 @@ LEADING_BACK: list[Schema] = [
 
 
 @pytest.mark.parametrize("definitions", LEADING_BACK)
-def test_an_alias_that_leads_back_through_an_array_holds_any_json(generate: Generate, definitions: Schema) -> None:
+def test_an_alias_that_leads_back_through_an_array_accepts_any_json(generate: Generate, definitions: Schema) -> None:
     package = generate({**definitions, "Holder": model(["a"], a=ref("A"))})
     assert package.Holder.model_validate_json('{"a":[[[]]]}').model_dump_json() == '{"a":[[[]]]}'

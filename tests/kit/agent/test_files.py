@@ -101,7 +101,7 @@ async def test_a_file_that_the_client_refuses_is_compared_with_the_disk(error: R
 
 @pytest.mark.parametrize("error", [REFUSED, ResourceNotFound("Secret (-1): The user hides this file")])
 @pytest.mark.parametrize("name", ["binary", "folder", "../outside.txt"])
-async def test_without_a_text_the_user_is_asked_and_told_why(error: RequestError, name: str, tmp_path: Path) -> None:
+async def test_without_a_text_the_question_to_the_user_says_why(error: RequestError, name: str, tmp_path: Path) -> None:
     root = tmp_path / "root"
     (root / "folder").mkdir(parents=True)
     (root / "binary").write_bytes(b"\xff\xfe\xfa")

@@ -86,7 +86,7 @@ async def test_a_new_session_shows_modes_and_options() -> None:
     ],
     ids=["by mode", "by option", "by the agent"],
 )
-async def test_a_changed_mode_is_told_as_the_client_does_not_know_it_and_recorded(
+async def test_a_changed_mode_is_sent_because_the_client_does_not_know_it_and_recorded(
     change: Callable[[Talk], Awaitable[Any]], kinds: list[str]
 ) -> None:
     async with connected() as talk:
@@ -101,13 +101,13 @@ async def test_a_changed_mode_is_told_as_the_client_does_not_know_it_and_recorde
         assert {option.id: option.current_value for option in options} == talk.state()
 
 
-async def test_a_client_without_booleans_is_not_told_of_toggles() -> None:
+async def test_toggles_are_not_sent_to_a_client_without_booleans() -> None:
     async with connected(v1.ClientCapabilities()) as talk:
         assert [option.id for option in talk.created.config_options or []] == ["mode", "model"]
         assert talk.settings["web"] is False
 
 
-async def test_other_options_are_told_only_if_the_agent_changes_them() -> None:
+async def test_other_options_are_sent_only_if_the_agent_changes_them() -> None:
     async with connected() as talk:
         assert await talk.set_option("model", "small") == ["ask", "small", False]
         assert await talk.set_option("web", value=True) == ["ask", "small", True]

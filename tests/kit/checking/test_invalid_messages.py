@@ -98,7 +98,7 @@ async def test_a_flood_is_the_reason_and_ends_the_scenario(monkeypatch: pytest.M
     assert checked.reason.startswith("the agent wrote more than 20 lines before")
 
 
-async def test_the_report_escapes_what_the_program_has_written() -> None:
+async def test_the_report_escapes_the_output_of_the_program() -> None:
     line = '{"jsonrpc": "2.0", "id": 1, "method": "fs/\x9b31m"}'
     printed = format_text(await check("messages", session_prompt=[line, ENDED]))
     assert "\x9b" not in printed

@@ -66,7 +66,7 @@ REQUESTS: dict[str, tuple[list[dict[str, Any]], dict[str, Any], dict[str, Any]]]
 
 
 @pytest.mark.parametrize("case", REQUESTS)
-async def test_a_request_has_what_the_session_knows_of_its_tool_call(case: str) -> None:
+async def test_a_request_has_the_tool_call_as_the_session_knows_it(case: str) -> None:
     known, sent, seen = REQUESTS[case]
     asked: list[Any] = []
 

@@ -25,7 +25,7 @@ from tests.support.scale import count
     profile=st.sampled_from(list(PROFILES.values())),
     every=st.integers(1, 5),
 )
-def test_any_sequence_shows_what_a_plain_fold_shows(updates: list[Any], profile: Any, every: int) -> None:
+def test_the_state_after_any_sequence_equals_a_plain_fold(updates: list[Any], profile: Any, every: int) -> None:
     parsed = [parse(update, profile) for update in updates]
     state, taken = SessionState(), []
     for number, update in enumerate(parsed):
@@ -37,7 +37,7 @@ def test_any_sequence_shows_what_a_plain_fold_shows(updates: list[Any], profile:
         assert shown(snapshot) == _expected(parsed[:length]), "a snapshot changed"
 
 
-def test_recorded_sessions_show_what_a_plain_fold_shows() -> None:
+def test_the_state_after_recorded_sessions_equals_a_plain_fold() -> None:
     sessions = list(recorded_sessions())
     assert sessions
     for name, updates in sessions:
@@ -107,7 +107,7 @@ def test_an_unknown_update_changes_nothing() -> None:
     assert state.snapshot() is before
 
 
-def test_a_snapshot_shares_what_did_not_change() -> None:
+def test_a_snapshot_shares_unchanged_parts() -> None:
     updates = [v1.SessionUpdateToolCall(tool_call_id=str(number), title="t") for number in range(600)]
     state = state_of(updates)
     before = state.snapshot()

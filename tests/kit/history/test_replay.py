@@ -127,7 +127,7 @@ class Recording(v1.Agent):
         return turn.response
 
 
-async def test_a_client_that_loads_a_session_sees_what_the_first_one_saw(tmp_path: Path) -> None:
+async def test_a_client_that_loads_a_session_sees_the_same_as_the_first_one(tmp_path: Path) -> None:
     @asynccontextmanager
     async def connected() -> AsyncGenerator[v1.RemoteAgent]:
         async with (

@@ -25,7 +25,7 @@ def call(number: int, **fields: Any) -> Any:
 
 
 @pytest.mark.stress
-def test_reading_any_sequence_shows_what_was_appended(where: str) -> None:
+def test_reading_returns_any_sequence_that_was_appended(where: str) -> None:
     numbers = iter(range(1_000_000))
 
     @settings(

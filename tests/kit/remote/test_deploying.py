@@ -79,7 +79,7 @@ def test_the_server_of_the_page_asks_for_the_token_and_stops(folder: Path) -> No
 
 
 @pytest.mark.parametrize("scheme", ["ws", "http"])
-def test_nginx_passes_on_what_client_and_agent_send(scheme: str, folder: Path) -> None:
+def test_nginx_passes_on_the_messages_of_client_and_agent(scheme: str, folder: Path) -> None:
     with _running(folder, "remote_agent.py") as (_, port), _nginx(folder, port) as address:
         command = [sys.executable, "remote_client.py", f"{scheme}://{address}/acp"]
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60, check=False)

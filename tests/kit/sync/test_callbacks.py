@@ -46,7 +46,7 @@ def test_the_user_is_asked_in_the_thread_that_waits() -> None:
     assert asked == [("Delete everything", threading.main_thread())]
 
 
-def test_the_loop_over_a_turn_reads_what_came_before_the_question() -> None:
+def test_the_loop_over_a_turn_reads_updates_that_came_before_the_question() -> None:
     seen: list[str] = []
 
     def ask(request: v1.RequestPermissionRequest) -> None:

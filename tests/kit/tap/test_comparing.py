@@ -83,7 +83,7 @@ def test_sessions_and_the_order_of_responses_do_not_matter_to_each_other() -> No
     assert difference([*one_session, *other_session[0], *other_session[1]], [*one_session, *mixed]) == []
 
 
-def test_the_first_difference_is_told_with_both_places() -> None:
+def test_the_first_difference_is_shown_with_both_places() -> None:
     other = recorded("u", chunks=("He", "lp"))
     other[-1][1]["result"]["stopReason"] = "refusal"
     assert difference(recorded(), other) == [

@@ -83,7 +83,7 @@ async def test_an_agent_in_another_language_is_tested_by_its_command() -> None:
 
 @pytest.mark.test_all
 @needs_node
-async def test_a_client_in_another_language_gets_what_the_script_says(command: list[str]) -> None:
+async def test_a_client_in_another_language_gets_the_updates_of_the_script(command: list[str]) -> None:
     agent = ScriptedAgent(["a ", garbage(), late("late"), "b"])
     client = ["node", NODE_CLIENT, "hello"]
     done = subprocess.run([*client, *command], stdin=subprocess.DEVNULL, capture_output=True, check=True, timeout=60)

@@ -53,7 +53,7 @@ async def record(folder: Path, *script: Any, permission: str = "allow_once", con
     return file
 
 
-async def test_the_agent_gets_what_the_recorded_client_has_sent(folder: Path) -> None:
+async def test_the_agent_gets_the_messages_of_the_recorded_client(folder: Path) -> None:
     agent = ScriptedAgent(edit, "other words")
     await replay_client(await record(folder, edit, ["two", "updates"]), agent, cwd="/elsewhere")
     assert [request.prompt[0] for request in agent.prompts] == [v1.ContentBlockText(text=text) for text in "01"]

@@ -59,7 +59,7 @@ async def state_behind_as_v2(updates: list[Any]) -> SessionState:
     return state
 
 
-async def test_the_state_of_version_2_shows_what_version_1_shows() -> None:
+async def test_the_states_of_both_versions_show_the_same() -> None:
     for name, updates in recorded_sessions():
         _check(name, updates, await state_behind_as_v2(updates))
 

@@ -114,7 +114,7 @@ def chunk(text: str, id: str = "1", kind: str = "agent_message_chunk") -> Json:
     profile=st.sampled_from(list(PROFILES_V2.values())),
     every=st.integers(1, 5),
 )
-def test_any_sequence_shows_what_a_plain_fold_shows(updates: list[Json], profile: Any, every: int) -> None:
+def test_the_state_after_any_sequence_equals_a_plain_fold(updates: list[Json], profile: Any, every: int) -> None:
     state, taken = SessionState(), []
     for number, update in enumerate(updates, 1):
         state.apply(parse(update, profile))
@@ -128,7 +128,7 @@ def test_any_sequence_shows_what_a_plain_fold_shows(updates: list[Json], profile
 @pytest.mark.stress
 @settings(max_examples=count(40, 2000), deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(updates=st.lists(updates_of("v2_draft_unstable"), max_size=25))
-def test_any_sequence_of_unstable_updates_shows_what_a_plain_fold_shows(updates: list[Json]) -> None:
+def test_the_state_after_any_sequence_of_unstable_updates_equals_a_plain_fold(updates: list[Json]) -> None:
     state = state_of(*(parse(update, v2_draft_unstable) for update in updates))
     assert shown(state) == _expected(updates)
 

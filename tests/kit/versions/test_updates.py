@@ -66,7 +66,7 @@ def test_null_in_an_update_changes_nothing() -> None:
     assert second == {"sessionUpdate": "tool_call_update", "toolCallId": "1", "title": "Reads"}
 
 
-def test_a_second_start_of_a_running_call_changes_what_it_has() -> None:
+def test_a_second_start_of_a_running_call_changes_its_fields() -> None:
     _, second = translated(call(kind="read", status="pending"), call(status="in_progress"))
     assert second == {
         "sessionUpdate": "tool_call_update",
@@ -145,7 +145,7 @@ async def test_all_of_them_reach_the_client_with_their_meta() -> None:
 
 @settings(deadline=None)  # the first example imports models
 @given(st.lists(updates_of("v1"), max_size=12))
-def test_any_sequence_shows_what_version_1_shows(updates: list[Any]) -> None:
+def test_any_sequence_shows_the_same_as_in_version_1(updates: list[Any]) -> None:
     session, old = Updates("/work"), SessionState()
     sent: list[Any] = []
     for update in updates:

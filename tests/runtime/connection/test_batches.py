@@ -281,7 +281,7 @@ async def test_rule_25_a_client_takes_the_response_to_initialize_in_a_batch(link
         assert await peer.until_quiet() == []
 
 
-async def test_rule_25_a_client_handles_what_follows_the_response_to_initialize_in_a_batch(link: Link) -> None:
+async def test_rule_25_a_client_handles_messages_after_the_response_to_initialize_in_a_batch(link: Link) -> None:
     async with calling_v2(link, guards="raise") as (agent, peer):
         call = asyncio.create_task(agent.initialize(protocol_version=2, info=acp.Implementation(name="c", version="1")))
         id = (await peer.receive())["id"]

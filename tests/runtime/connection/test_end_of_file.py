@@ -291,7 +291,7 @@ async def test_rule_22_calls_of_a_session_fail_when_its_own_updates_have_been_ha
         may_end.set()
 
 
-async def test_rule_22_what_a_peer_sent_before_it_stopped_reading_is_handled() -> None:
+async def test_rule_22_messages_that_a_peer_sent_before_it_stopped_reading_are_handled() -> None:
     there, back = MemoryPipe(), MemoryPipe()
     connection = Connection(CLIENT_SIDE, PlainClient, back, there, Options(guards="off", eof_grace=600))
     running = asyncio.create_task(run(connection))
@@ -360,7 +360,7 @@ async def test_rule_22_a_flood_that_has_ended_is_handled() -> None:
     assert handled == numbers(100)
 
 
-async def test_rule_22_what_waits_when_this_side_ends_the_connection_is_discarded_and_freed() -> None:
+async def test_rule_22_waiting_messages_are_discarded_and_freed_when_this_side_ends_the_connection() -> None:
     async def wait() -> None:
         if len(handled) >= 40:
             await may_end.wait()

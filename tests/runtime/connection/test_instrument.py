@@ -46,7 +46,7 @@ class Telling(PlainAgent):
         return await super().session_prompt(request)
 
 
-async def test_a_handler_runs_inside_and_so_does_what_it_sends(link: Link) -> None:
+async def test_a_handler_runs_inside_and_so_do_the_messages_that_it_sends(link: Link) -> None:
     recorder = Recorder()
     async with serving(link, Telling, instrument=recorder) as peer:
         recorder.clear()

@@ -144,7 +144,7 @@ async def test_rule_16_updates_of_unknown_sessions_are_held_only_while_one_is_cr
         assert await handled.get() == "after"
 
 
-async def test_rule_16_creating_a_session_holds_no_updates_of_others(link: Link) -> None:
+async def test_rule_16_creating_a_session_delays_no_updates_of_others(link: Link) -> None:
     async with calling(link, Recording) as (agent, peer):
         handler: Any = agent.handler
         turn = asyncio.ensure_future(agent.session_prompt(session_id="used", prompt=[]))

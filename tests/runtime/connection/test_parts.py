@@ -116,7 +116,7 @@ def _started_request(handle: Handle) -> tuple[Requests, MemoryPipe]:
     return requests, pipe
 
 
-async def test_requests_answer_with_what_their_handlers_return() -> None:
+async def test_responses_have_the_results_that_handlers_return() -> None:
     async def double(number: int) -> int:
         return 2 * number
 
@@ -143,7 +143,7 @@ def _writer(pipe: MemoryPipe, **options: Any) -> Writer:
     return Writer(pipe, Options(**options), Lifecycle(), Limits(OPTIONS), Tasks())
 
 
-async def test_a_writer_that_is_closed_writes_what_it_has_collected() -> None:
+async def test_closing_a_writer_writes_the_collected_lines() -> None:
     pipe = MemoryPipe()
     writer = _writer(pipe)
     writer.send(b"1\n")

@@ -336,7 +336,7 @@ def test_rule_27_only_items_that_need_a_capability_are_left_out(
         state.check_result(method, v1.InitializeRequest(protocol_version=1), result)
 
 
-async def test_rule_27_what_this_client_advertises_later_is_no_longer_logged(
+async def test_rule_27_values_of_capabilities_that_this_client_advertises_later_are_no_longer_logged(
     link: Link, caplog: pytest.LogCaptureFixture
 ) -> None:
     option = json.loads(BOOLEAN.model_dump_json())
@@ -406,7 +406,7 @@ async def test_rule_27_an_agent_rejects_unsupported_content_where_version_2_says
     assert f"in {method}: {fault['message']}" in caplog.text
 
 
-async def test_rule_27_an_agent_takes_what_it_advertised(link: Link) -> None:
+async def test_rule_27_an_agent_accepts_content_that_it_advertised(link: Link) -> None:
     class Rich(Agent):
         async def initialize(self, request: Any, /) -> Any:
             capabilities = {"session": {"prompt": {"image": {}}, "mcp": {"stdio": {}}}}

@@ -93,7 +93,7 @@ async def test_rule_26_only_initialize_agrees_on_a_version(link: Link) -> None:
 
 
 @pytest.mark.parametrize(("version", "code"), [(2, -32602), (3, -32022)])
-async def test_rule_26_params_without_what_version_2_requires_are_invalid_or_of_another_version(
+async def test_rule_26_params_without_required_keys_of_version_2_are_invalid_or_another_version(
     link: Link, version: int, code: int
 ) -> None:
     async with serving(link, agent_of(import_module("acp_bindings.v2_draft")), ready=False, side=V2_AGENT_SIDE) as peer:

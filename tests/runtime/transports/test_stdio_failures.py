@@ -141,7 +141,7 @@ def test_rule_24_ctrl_c_ends_an_agent_whose_handler_blocks_the_event_loop() -> N
     process.communicate(timeout=100)
 
 
-def test_rule_30_stdin_and_stdout_may_be_a_terminal_which_is_said_on_stderr() -> None:
+def test_rule_30_stdin_and_stdout_may_be_a_terminal_with_a_note_on_stderr() -> None:
     ours, theirs = os.openpty()
     tty.setraw(theirs)
     process = start(stdin=theirs, stdout=theirs)

@@ -89,7 +89,7 @@ async def test_headers_come_from_arguments_and_from_the_environment() -> None:
         assert agent.requests[0].headers["authorization"] == "Bearer secret"
 
 
-async def test_at_the_end_of_stdin_what_is_left_is_sent_and_answered() -> None:
+async def test_at_the_end_of_stdin_the_last_messages_are_sent_and_answered() -> None:
     async with http_agent() as agent, bridge(agent.url) as process:
         process.send(line(INITIALIZE), PROMPT.rstrip())
         process.close_stdin()
