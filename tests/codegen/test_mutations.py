@@ -27,7 +27,7 @@ def emitted(pinned: Pinned, schema: Schema) -> list[str]:
 
 
 def outcome(pinned: Pinned, mutation: Mutation, before: list[str]) -> str:
-    """Return `stops`, `differs` or `is lost`. The hash of the schema in the output is that of the original."""
+    """Return `stops`, `differs` or `is lost`. The output has the hash of the original schema."""
     try:
         return "is lost" if emitted(pinned, mutation.schema) == before else "differs"
     except SchemaError as error:

@@ -114,7 +114,7 @@ def _run(command: list[str]) -> str:
 
 
 def _check(page: Path, step: Step, printed: str) -> None:
-    """Compare what was printed with the page, where `...` stands for anything."""
+    """Compare the output with the page, where `...` stands for anything."""
     if step.output is None:
         return
     where = f"{name(page)}, line {step.block.line}"

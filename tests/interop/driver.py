@@ -137,7 +137,7 @@ class Driver:
         return await self.call("session/prompt", {"sessionId": session, "prompt": prompt})
 
     async def results(self) -> list[Any]:
-        """Return the results of what the agent did."""
+        """Return the results of the agent's calls."""
         results: list[Any] = json.loads((await self.said())[-1])
         return results
 

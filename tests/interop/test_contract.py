@@ -1,4 +1,4 @@
-"""Our clients and agents with those of the official SDKs over each transport, and docs/interop-remote.md.
+"""Our clients and agents with the official SDKs' agents and clients over each transport, and docs/interop-remote.md.
 
 What fails by a peer's fault is recorded, and fails here in exactly the recorded way, so that a new release of the peer
 that mends it is noticed. `python -m tools.interop_page` records it again and writes the page.

@@ -25,7 +25,7 @@ BRIDGE = [sys.executable, "-m", "acp_kit", "bridge", "--"]
 
 
 def answers(agent: RealAgent, folder: Path) -> list[Any]:
-    """Return what the model says in a turn that edits the file."""
+    """Return the model's answers in a turn that edits the file."""
     return [[agent.edit(str(folder / "work" / EDITED))], "It is done."]
 
 

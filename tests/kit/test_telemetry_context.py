@@ -1,4 +1,4 @@
-"""The context of a call reaches its handler in `params._meta`, and what the caller puts there is kept."""
+"""The context of a call reaches its handler in `params._meta`, next to the caller's own keys."""
 
 from __future__ import annotations
 

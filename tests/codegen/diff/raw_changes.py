@@ -135,7 +135,7 @@ def covers(finding: Finding, following: Places, change: Change) -> bool:
 
 
 def _follows(finding: Finding, snapshot: Snapshot) -> Iterator[str]:
-    """Yield the pointers that change with a finding: references to what it is about, and tags that are excluded."""
+    """Yield the pointers that change with a finding: references to its definition, and tags that are excluded."""
     raw, renamed = snapshot.raw, finding.renamed
     if finding.rule == "definition-renamed" and renamed:
         names = (renamed.old, renamed.new)

@@ -1,4 +1,4 @@
-"""A mistake in `methods.toml` stops the generator with a message: what is wrong, where, and what to do next."""
+"""A mistake in `methods.toml` stops the generator with a message: the mistake, its place and the next step."""
 
 from __future__ import annotations
 

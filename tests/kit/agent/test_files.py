@@ -1,4 +1,4 @@
-"""Files of a turn are those of the client if it serves files, else those on the disk inside the roots.
+"""A turn reads and writes files through the client if it serves files, else on the disk inside the roots.
 
 A change is shown before the user is asked, whatever the client answers when the text of the file is read.
 """

@@ -1,4 +1,4 @@
-"""The command `check-client`: its report in three forms, its exit codes, and what it says about wrong commands."""
+"""The command `check-client`: its report in three forms, its exit codes, and its errors for wrong commands."""
 
 from __future__ import annotations
 

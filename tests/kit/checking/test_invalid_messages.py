@@ -1,4 +1,4 @@
-"""Programs that write anything at all: what the report says about them, and that it never is a traceback."""
+"""Programs may write anything at all: the report names it, and never is a traceback."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`session.choose` sets an option or the mode, whichever the agent has, and says what is offered if it isn't there."""
+"""`session.choose` sets an option or the mode, whichever the agent has. Its error lists the offered values."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MODES = {"currentModeId": "ask", "availableModes": [{"id": "ask", "name": "Ask"}
 
 
 class SettingsAgent(ActingAgent):
-    """Has these options and modes, and does what it is asked, or nothing."""
+    """Has these options and modes, and sets the requested ones, or none."""
 
     def __init__(self, client: v1.RemoteClient, session: dict[str, Any], *, obeys: bool) -> None:
         super().__init__(client, [], [])

@@ -1,4 +1,4 @@
-"""A policy answers permission requests by rules, by asking, or by what the user decided before."""
+"""A policy answers permission requests by rules, by asking, or by earlier decisions of the user."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`SqlHistory`: its file, its errors, and what it asks of a database."""
+"""`SqlHistory`: its file, its errors, and its requests to a database."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Connections with the official classes, in one process: what they take, how they end, and what they report."""
+"""Connections with the official classes, in one process: their arguments, their ends and their reports."""
 
 from __future__ import annotations
 

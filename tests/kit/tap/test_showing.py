@@ -1,4 +1,4 @@
-"""The commands `show` and `redact`: what they print and write, and that no secret is in what is shared."""
+"""The commands `show` and `redact`: their output, which has no secret if it is for sharing."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ CALLS = ["tool_call 7", "tool_call_update 7"]
 
 
 def shown(message: Any) -> str:
-    """Return what is special in a message of an agent: the text, the tool call, or the stop reason."""
+    """Return the text, the tool call or the stop reason of an agent's message."""
     if "result" in message:
         return str(message["result"]["stopReason"])
     update = message["params"]["update"]

@@ -1,4 +1,4 @@
-"""Recorded agents of version 1 behind `as_v2`: the state of version 2 shows what the state of version 1 shows."""
+"""Recorded agents of version 1 behind `as_v2`: the states of both versions show the same."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def _entry(entry: Any) -> Any:
 
 
 def _without(fields: dict[str, Any], *names: str) -> dict[str, Any]:
-    """Return fields without some, without null, and without what a tool call begins with."""
+    """Return fields without some, without null, and without the values that a tool call begins with."""
     begun = {"kind": "other", "status": "pending", "locations": []}
     given = {name: value for name, value in fields.items() if name not in names and value is not None}
     return {name: value for name, value in given.items() if begun.get(name, name) != value}

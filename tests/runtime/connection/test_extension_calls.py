@@ -1,4 +1,4 @@
-"""Calls and notifications of typed extension methods follow the same rules as those of the schema."""
+"""Calls and notifications of typed extension methods follow the same rules as the schema's methods."""
 
 from __future__ import annotations
 

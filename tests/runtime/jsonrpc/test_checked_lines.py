@@ -1,4 +1,4 @@
-"""`check_line` tells what a connection makes of a line."""
+"""`check_line` says how a connection reads a line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The memory of a message, told from its bytes."""
+"""The memory of a message, estimated from its bytes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules 23 and 24: while an agent is ended, Ctrl-C hurries this; otherwise it does what it does with plain asyncio."""
+"""Rules 23 and 24: while an agent is ended, Ctrl-C hurries this; otherwise it works as with plain asyncio."""
 
 from __future__ import annotations
 

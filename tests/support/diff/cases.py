@@ -128,7 +128,7 @@ def kinds(old: Schema, new: Schema) -> dict[str, Any]:
 
 
 def prefix(case: Case) -> str:
-    """Return what the names of a case's definitions begin with, where all cases are in one schema."""
+    """Return the prefix of a case's definitions, where all cases are in one schema."""
     return pascal(f"{case.name} {case.place}".replace("'", ""))
 
 

@@ -69,7 +69,7 @@ def case(
 
 
 def shadowed(name: str, unions: tuple[Schema, Schema], values: tuple[Any, Any], letters: str = "SRSRS") -> Case:
-    """Return a case in which an earlier member takes what a later one had, because it requires less."""
+    """Return a case in which an earlier member takes messages of a later one, because it requires less."""
     return case(name, "union-member-shadowed", letters, unions, values, "update", also="property-became-optional")
 
 

@@ -46,7 +46,7 @@ class Bridge:
         return json.loads(await self.line())
 
     async def end(self) -> tuple[int, str]:
-        """Wait for the end, and return the exit code and what it wrote to stderr. Nothing more is on stdout."""
+        """Wait for the end, and return the exit code and the stderr. Nothing more is on stdout."""
         assert await asyncio.to_thread(self.process.stdout.read) == b""
         stderr = await asyncio.to_thread(self.process.stderr.read)
         return await asyncio.to_thread(self.process.wait), stderr.decode()

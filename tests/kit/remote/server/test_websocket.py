@@ -1,4 +1,4 @@
-"""Agents over WebSocket: what is accepted, what clients may cost, and how it ends."""
+"""Agents over WebSocket: which messages are accepted, limits for each client, and the end of a connection."""
 
 from __future__ import annotations
 
