@@ -1,4 +1,4 @@
-"""Which tests `make test` runs, how they are spread over processes, and what those of a process share."""
+"""Which tests `make test` runs, how they are spread over processes, and which fixtures all tests of a process share."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _refuse_peers(folder: Path) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """Two processes for each core, because tests often wait for what they started."""
+    """Two processes for each core, because tests often wait for processes that they started."""
     return (os.cpu_count() or 1) * 2
 
 
@@ -76,7 +76,7 @@ def pytest_collection_finish() -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def _environment_of_programs() -> Iterator[None]:
-    """Set what the programs that tests start read from the environment."""
+    """Set the environment variables that programs of tests read."""
     with pytest.MonkeyPatch.context() as patch:
         # Most of what mypy checks is the standard library and pydantic, which don't change. The tests in which codegen
         # runs it are in the group "releases", so that one process uses the cache.

@@ -54,7 +54,7 @@ def tracked() -> set[str]:
     return {name for name in done.stdout.splitlines() if (ROOT / name).exists()}
 
 
-def test_the_version_is_that_of_pyproject_toml() -> None:
+def test_the_version_is_the_one_in_pyproject_toml() -> None:
     assert acp_runtime.__version__ == version("acp-bindings") == PROJECT["version"]
 
 

@@ -158,7 +158,7 @@ def test_tools_import_nothing_of_the_tests_but_their_record_of_interop() -> None
         f"{tool} imports {name}"
         for tool, file in _modules("tools").items()
         for name in _imports(file, {})
-        if name.split(".")[0] in {"benchmarks", "tests"} and not name.startswith("tests.support.interop.")
+        if name.split(".")[0] in {"benchmarks", "tests"} and not name.startswith("tests.interop.")
     ]
     assert not wrong
 
@@ -213,7 +213,7 @@ def test_test_files_do_not_import_each_other() -> None:
 
 
 def _may_be_imported(name: str, by: Path) -> bool:
-    """Helpers may be imported anywhere, and tables of cases from the folder they are in."""
+    """Helpers in tests/support/ may be imported anywhere, and others from the folder they are in."""
     folder = ".".join(by.relative_to(_ROOT).parent.parts)
     return f"{name}.".startswith(("tests.support.", f"{folder}.")) and ".test_" not in name
 

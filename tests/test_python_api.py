@@ -68,7 +68,7 @@ def test_a_public_module_that_is_gone_is_found(repository: Path) -> None:
     assert python_api_changes("HEAD", repository) == ["`acp_kit.content`: *Public module was removed*"]
 
 
-def test_the_public_modules_are_those_that_are_promised() -> None:
+def test_the_public_modules_are_the_promised_ones() -> None:
     page = (ROOT / "docs/project/compatibility-promise.md").read_text("utf-8")
     promise = " ".join(page[page.index("**Private modules.**") :].split())
     listed, others = promise.partition("Everything else")[0].split("; also the modules ")

@@ -51,9 +51,9 @@ THIS = "tests/test_specification.py::test_each_statement_is_there_once"
 )
 def test_a_statement_without_a_proof_is_found(proof: dict[str, object], problem: str | None) -> None:
     statement = Statement(**{"page": "v1/x", "who": "agent", "text": "x", "keyword": "MUST", **proof})  # type: ignore[arg-type]
-    found = list(problems(statement))
-    assert len(found) == (problem is not None)
-    assert problem is None or found[0].startswith(problem)
+    messages = list(problems(statement))
+    assert len(messages) == (problem is not None)
+    assert problem is None or messages[0].startswith(problem)
 
 
 def test_a_test_that_is_always_skipped_is_no_proof(tmp_path: Path) -> None:

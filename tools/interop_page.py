@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import asyncio
 
-from tests.support.interop.contract import CASES, ON_STDIO
-from tests.support.interop.findings import (
+from tests.interop.contract import CASES, ON_STDIO
+from tests.interop.findings import (
     EXPLANATIONS,
     NOT_PROMISED,
     PAIRS,
@@ -20,9 +20,9 @@ from tests.support.interop.findings import (
     record,
     recorded,
 )
-from tests.support.interop.reuse import close_all
-from tests.support.interop.sdks import SDKS, STDIO, TRANSPORTS
-from tests.support.interop.versions import OPERATIONS, tried
+from tests.interop.reuse import close_all
+from tests.interop.sdks import SDKS, STDIO, TRANSPORTS
+from tests.interop.versions import OPERATIONS, tried
 from tools.paths import ROOT
 
 PAGE = ROOT / "docs" / "interop-remote.md"

@@ -1,4 +1,4 @@
-"""What the tests of other people's projects show, and the list of those that are lost."""
+"""What the tests of other people's projects show, and the list of tests that no longer pass."""
 
 from __future__ import annotations
 

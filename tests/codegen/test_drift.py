@@ -1,4 +1,4 @@
-"""The committed packages are those of the pinned schemas, byte for byte, and `check` reports every difference."""
+"""Generating from the pinned schemas gives the committed packages, byte for byte. `check` reports differences."""
 
 from __future__ import annotations
 

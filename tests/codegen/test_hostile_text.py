@@ -26,9 +26,9 @@ from codegen.escaping import inert_code, markdown
 from codegen.upgrade.changelog import add_entry, write_entry
 from codegen.upgrade.schemas import Schemas
 from codegen.upgrade.summary import Changes, summarise
+from tests.codegen.hostile_text import SECRET, hostile_definitions, values, with_hostile_texts
 from tests.support.codegen.build import STRING, Schema, model, part_of, ref, write_schema
 from tests.support.codegen.generating import Generate
-from tests.support.codegen.hostile import SECRET, hostile_definitions, values, with_hostile_texts
 from tests.support.codegen.pinning import pin
 from tests.support.codegen.refusal_base import BASE, changed
 

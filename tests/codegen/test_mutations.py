@@ -27,7 +27,7 @@ def emitted(pinned: Pinned, schema: Schema) -> list[str]:
 
 
 def outcome(pinned: Pinned, mutation: Mutation, before: list[str]) -> str:
-    """Return `stops`, `differs` or `is lost`. The hash of the schema in the output is that of the original."""
+    """Return `stops`, `differs` or `is lost`. The output has the hash of the original schema."""
     try:
         return "is lost" if emitted(pinned, mutation.schema) == before else "differs"
     except SchemaError as error:
@@ -59,7 +59,7 @@ def test_a_mutation_of_any_kind_stops_the_generator_or_changes_its_output(file: 
     ]
     chosen = scale.sample(chosen, 5)
     outcomes = {mutation.id: outcome(pinned, mutation, before) for mutation in chosen}
-    print(f"\n{file}: {len(outcomes)} mutations, {dict(Counter(outcomes.values()))}")  # noqa: T201
+    print(f"\n{file}: {len(outcomes)} mutations, {dict(Counter(outcomes.values()))}")
     assert {mutation: found for mutation, found in outcomes.items() if found not in ("stops", "differs")} == {}
     assert len(outcomes) >= scale.count(5, 160)
     assert {"stops", "differs"} == set(outcomes.values())

@@ -156,7 +156,7 @@ async def test_a_place_is_checked_in_params_and_results_in_both_directions(
         with pytest.raises(GuardError, match=rf"session/prompt.* (with|in) '?{re.escape(place)}(?!\w)"):
             await asyncio.wait_for(agent.request(sent), 10)
         call = asyncio.create_task(agent.request(package.PromptRequest()))
-        await peer.send({"id": (await peer.receive())["id"], "result": {"body": value}})
+        await peer.answer(result={"body": value})
         await call
         assert f"with {place} in session/prompt" in caplog.text
     caplog.clear()
@@ -176,7 +176,7 @@ async def test_params_and_results_can_be_unions_themselves(generate: Generate) -
         with pytest.raises(GuardError, match=r"session/prompt with kind\.notice needs"):
             await asyncio.wait_for(agent.request(package.PromptRequestNotice()), 10)
         call = asyncio.create_task(agent.request(package.PromptRequestText()))
-        await peer.send({"id": (await peer.receive())["id"], "result": {"kind": "notice"}})
+        await peer.answer(result={"kind": "notice"})
         assert (await call).kind == "notice"
 
 

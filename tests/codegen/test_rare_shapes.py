@@ -19,9 +19,9 @@ TEXT = model(["text"], text=STRING)
 def test_a_union_with_one_member_takes_that_member_only(generate: Generate) -> None:
     block = {"oneOf": [tagged("type", "text", "Text")], "discriminator": {"propertyName": "type"}}
     package = generate({"Text": TEXT, "Block": block, "Holder": model(["block"], block=ref("Block"))})
-    held = package.Holder.model_validate_json('{"block":{"type":"text","text":"a"}}')
-    assert held.block == package.BlockText(text="a")
-    assert package.Holder(block=package.BlockText(text="a")) == held
+    holder = package.Holder.model_validate_json('{"block":{"type":"text","text":"a"}}')
+    assert holder.block == package.BlockText(text="a")
+    assert package.Holder(block=package.BlockText(text="a")) == holder
     with pytest.raises(ValidationError):
         TypeAdapter(package.Block).validate_json('{"type":"image","text":"a"}')
 

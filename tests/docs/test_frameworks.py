@@ -13,7 +13,7 @@ from pathlib import Path
 import certifi
 import pytest
 
-from tests.support.docs.framework_pages import programs
+from tests.docs.frameworks.framework_pages import programs
 from tests.support.paths import ROOT
 from tests.support.programs import run_command
 from tools.third_party import python_in

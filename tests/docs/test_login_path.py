@@ -42,7 +42,7 @@ echo Bye
 """
 
 
-def test_the_path_is_that_of_the_shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_path_is_the_shells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert ask(shell_of(tmp_path, ADDS_A_FOLDER), monkeypatch) == f"/opt/homebrew/bin:{os.environ['PATH']}"
 
 

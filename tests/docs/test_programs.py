@@ -43,7 +43,7 @@ def with_layer(page: Path) -> Any:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page", [with_layer(page) for page in PROGRAMS])
-def test_the_programs_of_a_page_print_what_it_says(
+def test_the_programs_of_a_page_print_the_output_that_it_shows(
     page: Path, folder: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nothing else is printed, such as a warning of Python or of a logger."""
@@ -114,7 +114,7 @@ def _run(command: list[str]) -> str:
 
 
 def _check(page: Path, step: Step, printed: str) -> None:
-    """Compare what was printed with the page, where `...` stands for anything."""
+    """Compare the output with the page, where `...` stands for anything."""
     if step.output is None:
         return
     where = f"{name(page)}, line {step.block.line}"

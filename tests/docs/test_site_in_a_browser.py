@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.browser import Browser, browser
+from tests.docs.browser import Browser, browser
 from tests.support.codegen import reference
 from tests.support.docs.blocks import DOCS, GENERATED
 from tests.support.paths import ROOT

@@ -16,7 +16,7 @@ import pytest
 from acp_bindings.v2_draft.connecting import AGENT_SIDE
 from tests.support.docs.blocks import DOCS
 from tests.support.docs.files import steps
-from tests.support.kit.behind_v2 import CANCEL, INFO, PROMPT, ask, names, request, until_idle
+from tests.support.kit.behind_v2 import CANCEL, INITIALIZE, PROMPT, ask, names, request, until_idle
 from tests.support.runtime.peer import LINKS, Peer, serving
 
 PAGE = DOCS / "guides" / "two-versions.md"
@@ -47,7 +47,7 @@ def waiting(page: ModuleType) -> Any:
 async def session_of(agent: Any) -> AsyncIterator[Peer]:
     """Connect an agent of the page to a raw client with the session `session-1`."""
     async with serving(LINKS["memory"], agent, side=AGENT_SIDE, ready=False) as peer:
-        result = await peer.call("initialize", {"protocolVersion": 2, "info": INFO, "capabilities": {}})
+        result = await peer.call("initialize", INITIALIZE)
         assert result["result"]["capabilities"] == {"session": {}}
         assert (await peer.call("session/new", {"cwd": "/work"}))["result"] == {"sessionId": "session-1"}
         yield peer
@@ -76,7 +76,7 @@ async def test_an_accepted_prompt_is_reported_as_a_user_message_with_its_id(page
     assert updates[0] == {"sessionUpdate": "user_message", "messageId": message_id, "content": PROMPT}
 
 
-async def test_running_is_reported_when_work_starts_and_idle_with_a_stop_reason_when_it_ends(page: ModuleType) -> None:
+async def test_work_is_reported_as_running_then_idle_with_a_stop_reason(page: ModuleType) -> None:
     async with session_of(page.AgentV2) as peer:
         for _ in range(2):
             updates, _ = await turn(peer)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.docs.framework_pages import programs as framework_programs
+from tests.docs.frameworks.framework_pages import programs as framework_programs
 from tests.support.programs import run_command
 
 pytestmark = pytest.mark.slow

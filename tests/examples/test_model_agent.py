@@ -13,8 +13,8 @@ from acp_bindings.v1 import McpServerStdio, SessionUpdateToolCall, ToolCallConte
 from acp_kit.client import open_session
 from acp_kit.history import SqlHistory
 from acp_runtime import RemoteError
+from tests.examples.model_agents import in_its_own_process, prompt, results, running
 from tests.support.kit import mcp_server
-from tests.support.kit.model_agents import in_its_own_process, prompt, results, running
 from tests.support.kit.model_server import ModelServer, model_server
 
 # The group shares the imports of openai, mcp and sqlalchemy.
@@ -57,7 +57,7 @@ async def test_the_model_reads_plans_writes_and_runs(folder: Path) -> None:
     assert second[1].split() == ["2", "copy.txt", "[exit", "code", "0,", "signal", "None,", "timed", "out:", "False]"]
 
 
-async def test_a_rejected_tool_is_told_to_the_model_and_always_is_remembered(folder: Path) -> None:
+async def test_the_model_sees_that_a_tool_was_rejected_and_always_is_remembered(folder: Path) -> None:
     write = [("write_file", {"path": "a.txt", "content": "x"})]
     async with (
         model_server(write, write, write, "Fine.") as model,
@@ -203,7 +203,7 @@ async def test_an_endpoint_that_fails_is_named_and_the_conversation_continues(fo
         assert texts == ["first", "second"]
 
 
-async def test_arguments_of_a_wrong_form_are_told_to_the_model(folder: Path) -> None:
+async def test_the_model_sees_that_arguments_have_a_wrong_form(folder: Path) -> None:
     calls: Any = [
         ("read_file", "[1]"),
         ("read_file", "{"),
@@ -223,7 +223,7 @@ async def test_arguments_of_a_wrong_form_are_told_to_the_model(folder: Path) -> 
         assert shown_results[0] == "Error: the arguments are not a JSON object"
 
 
-async def test_a_tool_call_that_a_crash_interrupted_is_told_to_the_model(folder: Path) -> None:
+async def test_the_model_sees_that_a_crash_interrupted_a_tool_call(folder: Path) -> None:
     async with SqlHistory(folder.parent / "history.db") as history:
         await history.create("s", cwd=str(folder))
         update = SessionUpdateToolCall(tool_call_id="a", title="run", name="run", raw_input={"command": "x"})

@@ -73,12 +73,12 @@ async def talk_and_kill(deployment: Deployment, scheme: str) -> list[str]:
 
 
 class Conversation:
-    """What the conversation has to be, by the lines that the client prints.
+    """The conversation that the client's lines describe.
 
     Attributes:
         loaded: how often it was loaded.
-        prompts: those that it had when it was loaded.
-        last: the last number of it.
+        prompts: the user's prompts when it was loaded.
+        last: its last number.
     """
 
     def __init__(self) -> None:
@@ -97,31 +97,31 @@ class Conversation:
         elif kind == "user:":
             self.prompts.append(rest)
         elif kind == "agent:":
-            self._go_on(rest)
+            self._take_numbers(rest)
         elif kind == ">":
             self._check()
             if rest not in self._sent:  # else the agent hadn't got it
                 self._sent.append(rest)
         elif line and not line.startswith("["):
-            self._go_on(line)
+            self._take_numbers(line)
             self._seen = self.last
             self._answered.append(self._sent[-1])
 
-    def _go_on(self, numbers: str) -> None:
-        """Take numbers, each of which is there once and in order."""
+    def _take_numbers(self, numbers: str) -> None:
+        """Take numbers, which must continue the ones before without a gap."""
         for number in map(int, numbers.split()):
             assert number == self.last + 1
             self.last = number
 
     def _check(self) -> None:
-        """Check a conversation that was loaded: it has what was seen of it, and no prompt twice."""
+        """Check a conversation that was loaded: it has everything that was printed before, and no prompt twice."""
         assert self.last >= self._seen
         assert self.prompts == [prompt for prompt in self._sent if prompt in self.prompts]
         assert {*self._answered} <= {*self.prompts}
 
 
-async def kept(history: str) -> list[Any]:
-    """Return what the database has of the last session. An earlier one may be left that the client never heard of."""
+async def read_last_session(history: str) -> list[Any]:
+    """Return the last session in the database. There may be earlier ones, whose ids never reached the client."""
     async with SqlHistory(history) as store:
         last = (await store.list(limit=1)).sessions[0]
         return [update async for update in store.read(last.session_id)]
@@ -142,7 +142,7 @@ def test_the_client_goes_on_with_the_whole_conversation_whatever_process_is_kill
         conversation.take(line)
     assert shown[-1] == "[end_turn]"
     assert conversation.loaded > len(PROMPTS)
-    updates = asyncio.run(kept(history))
+    updates = asyncio.run(read_last_session(history))
     numbers = "".join(text_of(v1.SessionUpdateAgentMessageChunk, updates)).split()
     assert numbers == [str(number) for number in range(1, conversation.last + 1)]
     assert text_of(v1.SessionUpdateUserMessageChunk, updates) == [*PROMPTS, LAST_PROMPT]

@@ -106,9 +106,9 @@ def test_an_agent_and_a_client_work_under_beartype_which_checks_their_calls(tmp_
 def public_types() -> Iterator[Any]:
     kit = [f"acp_kit.{module.name}" for module in pkgutil.iter_modules(acp_kit.__path__)]
     for module in map(import_module, ["acp_runtime", "acp_runtime.transports", "acp_bindings.v1", *kit]):
-        for found in (getattr(module, name) for name in dir(module) if not name.startswith("_")):
-            if inspect.isclass(found) and found.__module__.startswith("acp_"):
-                yield found
+        for value in (getattr(module, name) for name in dir(module) if not name.startswith("_")):
+            if inspect.isclass(value) and value.__module__.startswith("acp_"):
+                yield value
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # old names

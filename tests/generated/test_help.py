@@ -1,4 +1,4 @@
-"""`help` of a profile is too long to read, so what its docstring says to look at instead is short."""
+"""`help` of a profile is too long to read, so its docstring says which shorter parts to read."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.support.models.profiles import Profile
 SHORT = 50_000
 
 
-def test_what_the_docstring_of_a_profile_names_is_short(profile: Profile) -> None:
+def test_help_is_short_for_the_names_in_a_profiles_docstring(profile: Profile) -> None:
     module = import_module(f"acp_bindings.{profile.package}")
     text = str(module.__doc__)
     named = re.findall(r"help\((\w+)\)", text)

@@ -42,7 +42,7 @@ def test_importing_the_models_loads_no_topic(profile: str) -> None:
 
 
 @every_profile
-def test_a_definition_loads_its_own_topic_and_those_that_it_needs(profile: str) -> None:
+def test_a_definition_loads_its_own_topic_and_the_topics_it_needs(profile: str) -> None:
     assert _topics(_loaded_by(f"from acp_bindings.{profile} import ContentBlock")) == {"common", "content"}
 
 

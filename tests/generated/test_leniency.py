@@ -12,8 +12,8 @@ from pydantic import ValidationError
 from acp_bindings import v1
 from acp_runtime import ABSENT, replace
 from acp_runtime.models.json_values import wire_name
-from tests.support.models.agreement import differences
-from tests.support.models.lenient_corpus import Case, lenient_corpus
+from tests.generated.agreement import differences
+from tests.generated.lenient_corpus import Case, lenient_corpus
 from tests.support.models.oracle import EmptyFallback, Oracle
 from tests.support.models.profiles import Profile
 

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from tests.support.models.agreement import differences
-from tests.support.models.lenient_corpus import Case, lenient_corpus
+from tests.generated.agreement import differences
+from tests.generated.lenient_corpus import Case, lenient_corpus
 from tests.support.models.profiles import TESTED
 from tests.support.paths import ROOT
 from tests.support.skipping import skip_without
@@ -77,7 +77,7 @@ class Verdict:
         return f"{self.case.profile.package}.{self.case.definition} {json.dumps(self.case.input)}: {self.differences}"
 
 
-PARSER = ROOT / "tests/support/models/parse_with_npm_sdk.mjs"
+PARSER = ROOT / "tests/generated/parse_with_npm_sdk.mjs"
 
 pytestmark = [pytest.mark.test_all, pytest.mark.slow, pytest.mark.stress, pytest.mark.xdist_group("npm")]
 

@@ -133,7 +133,7 @@ def test_an_unknown_outcome_of_a_permission_request_is_an_error_in_version_1() -
         parse(v1.RequestPermissionResponse, {"outcome": {"outcome": "maybe", "optionId": "yes"}})
 
 
-def test_the_kind_and_the_status_of_a_tool_call_may_be_new_in_version_2() -> None:
+def test_kind_and_status_of_a_tool_call_may_be_unknown_in_version_2() -> None:
     update = {"sessionUpdate": "tool_call_update", "toolCallId": "t", "kind": "_x", "status": "_y", "title": None}
     call = parse(v2.SessionUpdate, update)
     assert (call.kind, call.status) == ("_x", "_y")

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.interop.reuse import close_all
-from tests.support.interop.sdks import PYTHON, TYPESCRIPT, command
+from tests.interop.reuse import close_all
+from tests.interop.sdks import PYTHON, TYPESCRIPT, command
 from tests.support.scale import count
 from tests.support.skipping import skip_without
 from tools.third_party import UnavailableError

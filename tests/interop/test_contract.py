@@ -1,4 +1,4 @@
-"""Our clients and agents with those of the official SDKs over each transport, and docs/interop-remote.md.
+"""Our clients and agents with the official SDKs' agents and clients over each transport, and docs/interop-remote.md.
 
 What fails by a peer's fault is recorded, and fails here in exactly the recorded way, so that a new release of the peer
 that mends it is noticed. `python -m tools.interop_page` records it again and writes the page.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.interop.findings import EXPLANATIONS, OUR_PAIRS, Pair, find, recorded
+from tests.interop.findings import EXPLANATIONS, OUR_PAIRS, Pair, find, recorded
 from tests.support.skipping import skip_without
 from tools.interop_page import PAGE, render_page
 from tools.third_party import UnavailableError
@@ -50,5 +50,5 @@ def test_each_explanation_explains_something() -> None:
     ]
 
 
-def test_the_page_says_what_is_recorded() -> None:
+def test_the_page_has_the_recorded_results() -> None:
     assert PAGE.read_text("utf-8") == render_page(), "Run python -m tools.interop_page"

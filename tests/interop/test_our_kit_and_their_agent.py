@@ -18,8 +18,8 @@ from acp_kit.client import (
     client_capabilities,
     open_session,
 )
-from tests.support.interop.contract import calls
-from tests.support.interop.sdks import command
+from tests.interop.contract import calls
+from tests.interop.sdks import command
 
 pytestmark = pytest.mark.xdist_group("SDKs")
 
@@ -27,7 +27,7 @@ TERMINAL = {"terminalId": "$terminal"}
 
 
 def table(root: Path) -> list[tuple[str, dict[str, Any], Any]]:
-    """Return what the agent calls, one after the other, and the result or the code and data of the error it gets."""
+    """Return the agent's calls, one after the other, and the result or the code and data of the error it gets."""
     text, path = "one\r\ntwo é\nthree\u2028", f"{root}/new/a.txt"
     greet = {"command": "/bin/sh", "args": ["-c", "pwd; echo $A >&2; printf 'aé'; exit 3"]}
     greeted = {"output": f"{root}\nhello\naé", "truncated": False, "exitStatus": {"exitCode": 3}}

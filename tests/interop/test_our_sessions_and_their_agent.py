@@ -7,10 +7,10 @@ import json
 import pytest
 
 from acp_kit.client import open_session
-from tests.support.interop.contract import ASK, says
-from tests.support.interop.driver import SCRIPT
-from tests.support.interop.our_driver import OurDriver
-from tests.support.interop.sdks import command
+from tests.interop.contract import ASK, says
+from tests.interop.driver import SCRIPT
+from tests.interop.our_driver import OurDriver
+from tests.interop.sdks import command
 
 pytestmark = pytest.mark.xdist_group("SDKs")
 

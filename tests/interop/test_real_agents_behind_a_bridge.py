@@ -11,11 +11,12 @@ from typing import Any
 import pytest
 
 from acp_bindings import v2_draft as v2
-from tests.support.interop.real_agents import EDITED, GEMINI_CLI, OPENCODE, RealAgent, prepared
-from tests.support.interop.sdks import TYPESCRIPT, connected
-from tests.support.kit.behind_v2 import INFO, names
-from tests.support.kit.gateway import INITIALIZE, Gateway, bridge
+from tests.interop.real_agents import EDITED, GEMINI_CLI, OPENCODE, RealAgent, prepared
+from tests.interop.sdks import TYPESCRIPT, connected
+from tests.support.kit.behind_v2 import INITIALIZE, names
+from tests.support.kit.gateway import bridge, end_by
 from tests.support.marked_processes import alive, wait_until_left
+from tests.support.programs import Program
 
 pytestmark = [pytest.mark.xdist_group("SDKs"), pytest.mark.slow]
 
@@ -24,7 +25,7 @@ BRIDGE = [sys.executable, "-m", "acp_kit", "bridge", "--"]
 
 
 def answers(agent: RealAgent, folder: Path) -> list[Any]:
-    """Return what the model says in a turn that edits the file."""
+    """Return the model's answers in a turn that edits the file."""
     return [[agent.edit(str(folder / "work" / EDITED))], "It is done."]
 
 
@@ -52,8 +53,7 @@ async def test_a_turn_with_the_client_of_the_typescript_sdk(agent: RealAgent, tm
     ):
         outcome = {"outcome": "selected", "optionId": agent.allowed}
         await client.set_responses({"session/request_permission": {"result": {"outcome": outcome}}})
-        parameters = {"protocolVersion": 2, "info": INFO, "capabilities": {}}
-        assert (await client.call("initialize", parameters))["info"]["name"] == agent.name
+        assert (await client.call("initialize", INITIALIZE))["info"]["name"] == agent.name
         session = await client.call("session/new", {"cwd": str(tmp_path / "work"), "mcpServers": []})
         await client.prompt("Edit the file", session=session["sessionId"])
         while not any(update.get("state") == "idle" for update in client.updates()):
@@ -101,7 +101,7 @@ async def test_a_turn_with_our_client(agent: RealAgent, tmp_path: Path) -> None:
         check(tmp_path, remote.handler.updates)
 
 
-def begin_waiting(started: Gateway, folder: Path) -> None:
+def begin_waiting(started: Program, folder: Path) -> None:
     """Send a prompt, and wait for the beginning of the answer."""
     assert started.call("initialize", INITIALIZE)["result"]
     session = started.call("session/new", {"cwd": str(folder / "work")})["result"]["sessionId"]
@@ -119,7 +119,7 @@ async def test_nothing_is_left_however_it_ends_during_a_turn(agent: RealAgent, e
         with bridge(*command) as (started, marker):
             await asyncio.to_thread(begin_waiting, started, tmp_path)
             assert len(alive(marker)) >= 2
-            started.end(end)
-            code = await asyncio.to_thread(started.process.wait, 20)
+            end_by(end, started)
+            code = await asyncio.to_thread(started.wait, 20)
             assert code == (-signal.SIGKILL if end == "SIGKILL" else 0)
             assert await asyncio.to_thread(wait_until_left, marker) == set()

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from acp_kit.remote import agent_app
-from tests.support.interop import sdks
+from tests.interop import sdks
 from tests.support.kit.deployment import FOLDER, balancer
 from tests.support.kit.remote_agents import echo
 from tests.support.kit.remote_servers import serving

@@ -13,8 +13,8 @@ import pytest
 
 from acp_kit.recording.file_format import read_recording
 from acp_kit.tap.analysis import analyse
-from tests.support.interop.driver import Command
-from tests.support.interop.sdks import TYPESCRIPT, command
+from tests.interop.driver import Command
+from tests.interop.sdks import TYPESCRIPT, command
 from tests.support.kit.tapped import tap_command
 from tests.support.skipping import skip_without
 from tools.third_party import UnavailableError, acpx

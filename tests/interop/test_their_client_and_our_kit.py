@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.interop import sdks
-from tests.support.interop.driver import Driver, PeerError
+from tests.interop import sdks
+from tests.interop.driver import Driver, PeerError
 
 pytestmark = pytest.mark.xdist_group("SDKs")
 

@@ -74,7 +74,7 @@ def is_alive(pid: int) -> bool:
 
 
 def said(frames: list[Any]) -> str:
-    """Return what the agent said."""
+    """Return the agent's text."""
     updates = [frame["params"]["update"] for frame in frames if frame.get("method") == "session/update"]
     chunks = [update for update in updates if update["sessionUpdate"] == "agent_message_chunk"]
     return "".join(chunk["content"]["text"] for chunk in chunks)

@@ -9,15 +9,16 @@ from typing import Any
 
 import pytest
 
-from tests.support.interop.driver import Driver, PeerError
-from tests.support.interop.sdks import PEERS, TYPESCRIPT, connected
+from tests.interop.driver import Driver, PeerError
+from tests.interop.sdks import TYPESCRIPT, connected
+from tests.support.kit import agent_of_both_versions
 from tests.support.kit.behind_v2 import names
 from tests.support.skipping import skip_without
 from tools.third_party import UnavailableError
 
 pytestmark = [pytest.mark.xdist_group("SDKs"), pytest.mark.slow]
 
-AGENT = [sys.executable, str(PEERS / "our_agent_of_both_versions.py")]
+AGENT = [sys.executable, agent_of_both_versions.__file__]
 ALLOWED = {"session/request_permission": {"result": {"outcome": {"outcome": "selected", "optionId": "allow_once"}}}}
 TURN = ["user_message", "running", "agent_message_chunk"]
 

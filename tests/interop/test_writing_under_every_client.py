@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.interop.driver import Command
-from tests.support.interop.sdks import OURS, PYTHON, TYPESCRIPT, command, connected
+from tests.interop.driver import Command
+from tests.interop.sdks import OURS, PYTHON, TYPESCRIPT, command, connected
 from tests.support.paths import ROOT
 from tests.support.skipping import skip_without
 from tools.third_party import UnavailableError, acpx

@@ -42,7 +42,7 @@ def test_without_arguments_help_is_printed_to_stderr(capsys: pytest.CaptureFixtu
     assert capsys.readouterr() == ("", PARSER.format_help())
 
 
-def test_the_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_version_is_the_packages(capsys: pytest.CaptureFixture[str]) -> None:
     assert command.main(["--version"]) == 0
     assert capsys.readouterr().out == f"acp-bindings {__version__}\n"
 
@@ -113,7 +113,7 @@ def test_completion_without_its_extra_says_how_to_install_it(
         (["bridge", "--"], "the following arguments are required: CMD"),
     ],
 )
-def test_a_wrong_argument_is_named_with_what_was_probably_meant(
+def test_a_wrong_argument_is_named_with_the_one_that_was_probably_meant(
     arguments: list[str],
     problem: str,
     tmp_path: Path,

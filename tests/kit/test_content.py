@@ -120,7 +120,7 @@ def test_the_uri_of_a_link_leads_to_its_file(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("uri", ["https://host/a", "/work/a", "file:a", "file://other/a", "file://[/a", "file:"])
-def test_what_is_no_uri_of_a_file_here_is_refused(uri: str) -> None:
+def test_a_uri_of_anything_but_a_local_file_is_refused(uri: str) -> None:
     with pytest.raises(ValueError, match=r"URI|machine|URL"):
         content.path_of(uri, windows=False)
 

@@ -49,7 +49,7 @@ def test_another_name_is_an_attribute_error(package: ModuleType) -> None:
         package.Nothing  # noqa: B018
 
 
-def test_help_leaves_out_what_needs_a_package_that_is_not_installed() -> None:
+def test_help_leaves_out_names_that_need_a_package_that_is_not_installed() -> None:
     program = """
 import pydoc, sys
 import acp_kit.history

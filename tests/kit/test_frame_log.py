@@ -105,7 +105,7 @@ def test_a_file_that_can_not_be_closed_ends_the_log_with_one_warning(
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such modes")
-async def test_a_file_of_somebody_else_is_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_file_of_another_user_is_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(file: int, mode: int) -> None:
         raise PermissionError(mode)
 

@@ -1,4 +1,4 @@
-"""Calls and handlers are spans that say which they are and how they ended, and nothing of what was said."""
+"""Calls and handlers are spans with their method and outcome, and without any content of messages."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from opentelemetry.trace import SpanKind, StatusCode
 
 from acp_bindings import v1
 from acp_runtime import RemoteError, ResourceNotFound
-from tests.support.kit.traced import Traced, say, session
+from tests.kit.traced import Traced, say, session
 from tests.support.programs import output_of
 from tests.support.runtime.peer import Link, PlainAgent, calling, chunk
 
@@ -52,7 +52,7 @@ class Broken(SpanProcessor):
 
 
 class Failing(PlainAgent):
-    """An agent that fails, and says what it shouldn't in each place that there is."""
+    """An agent whose turns fail with `error`."""
 
     error: BaseException = ResourceNotFound(SECRET, data={"path": SECRET})
 
@@ -100,7 +100,7 @@ async def test_a_call_without_a_response_has_the_exception_as_its_error(link: Li
     assert "rpc.response.status_code" not in attributes
 
 
-async def test_nothing_that_was_said_is_in_a_span() -> None:
+async def test_no_content_of_a_message_is_in_a_span() -> None:
     traced = Traced()
 
     class Chatty(PlainAgent):
@@ -120,7 +120,7 @@ async def test_nothing_that_was_said_is_in_a_span() -> None:
 
 
 def waiting() -> tuple[type[PlainAgent], asyncio.Event]:
-    """Return an agent whose turn ends only when it is cancelled, and what is set when it has begun."""
+    """Return an agent whose turn ends only when it is cancelled, and the event that is set when it has begun."""
     started = asyncio.Event()
 
     class Waiting(PlainAgent):

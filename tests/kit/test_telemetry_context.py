@@ -1,4 +1,4 @@
-"""The context of a call reaches its handler in `params._meta`, and what the caller puts there is kept."""
+"""The context of a call reaches its handler in `params._meta`, next to the caller's own keys."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from pydantic import BaseModel
 from acp_bindings import v1
 from acp_kit.telemetry import Tracing
 from acp_runtime import ExtNotification, ExtRequest, Model, handles
-from tests.support.kit.traced import Traced, parent, say, session, span_id
+from tests.kit.traced import Traced, parent, say, session, span_id
 from tests.support.paths import ROOT
 from tests.support.runtime.peer import Link, PlainAgent, PlainClient, calling, prompt, serving
 
@@ -29,7 +29,7 @@ TRACEPARENT = f"00-{TRACE}-{SPAN}-01"
 
 async def test_the_spans_of_a_turn_are_a_chain_across_two_processes(tmp_path: Path) -> None:
     traced, file = Traced(), tmp_path / "spans.json"
-    command = (sys.executable, "-m", "tests.support.kit.traced_agent", str(file))
+    command = (sys.executable, "-m", "tests.kit.traced_agent", str(file))
 
     class TracingClient(PlainClient):
         async def session_update(self, notification: Any, /) -> None:
@@ -67,7 +67,7 @@ async def test_the_spans_of_a_turn_are_a_chain_across_two_processes(tmp_path: Pa
     assert spans["initialize", "SERVER"]["parent_id"] == spans["initialize", "CLIENT"]["context"]["span_id"]
 
 
-async def test_without_a_provider_what_is_sent_is_the_same(link: Link) -> None:
+async def test_without_a_provider_the_messages_are_the_same(link: Link) -> None:
     async def sent(**options: Any) -> list[bytes]:
         async with calling(link, **options) as (agent, peer):
             calls = [
@@ -137,10 +137,9 @@ async def requested(link: Link, request: v1.NewSessionRequest, traced: Traced) -
             token = context.attach(baggage.set_baggage("user", "ann"))
             call = asyncio.create_task(agent.request(request))
             context.detach(token)
-        received = await peer.receive()
-        await peer.send({"id": received["id"], "result": {"sessionId": "s1"}})
+        params = await peer.answer(result={"sessionId": "s1"})
         await call
-    return received["params"]
+    return params
 
 
 async def test_meta_of_the_caller_is_kept(link: Link) -> None:
@@ -160,7 +159,7 @@ class OddPropagator(TraceContextTextMapPropagator):
         carrier |= {"number": 5, "object": object(), "nothing": None, 5: "text"}
 
 
-async def test_a_propagator_that_injects_what_is_not_text_does_not_fail_the_call(
+async def test_a_propagator_that_injects_other_values_than_text_does_not_fail_the_call(
     link: Link, caplog: pytest.LogCaptureFixture
 ) -> None:
     before = propagate.get_global_textmap()

@@ -10,7 +10,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import combinations
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -18,10 +17,9 @@ import pytest
 
 from acp_bindings import v1
 from acp_kit.agent import Turn
-from acp_kit.client import PermissionPolicy, SessionState, open_session
+from acp_kit.client import SessionState, open_session
 from acp_kit.content import diff
 from acp_kit.history import HistoryStore, MemoryHistory, SqlHistory, to_anthropic, to_openai
-from acp_kit.testing import ScriptedAgent, connect
 from tests.support.kit.histories import read
 from tests.support.kit.session_updates import text_chunk
 from tests.support.kit.shown import state_of
@@ -43,7 +41,7 @@ def said(text: str, role: str = "agent") -> Any:
 
 @dataclass
 class Seen:
-    """What a session has come to in each place."""
+    """The tool calls of a session in each place that shows them."""
 
     stores: dict[str, HistoryStore]
     recorded: list[tuple[str, Any]] = field(default_factory=list[tuple[str, Any]])
@@ -115,7 +113,7 @@ async def seeing(folder: Path) -> AsyncIterator[Seen]:
 
 
 class Agent(ActingAgent):
-    """Can load its session. What it has recorded is in the histories when the connection has ended."""
+    """Can load its session. Its recordings are in the histories when the connection has ended."""
 
     async def initialize(self, request: v1.InitializeRequest) -> v1.InitializeResponse:
         return v1.InitializeResponse(protocol_version=1, agent_capabilities=v1.AgentCapabilities(load_session=True))
@@ -313,146 +311,3 @@ async def test_each_tool_call_of_another_agent_is_shown_once(case: str, together
         for place in "openai", "anthropic":
             result[place] = [(name, output.removesuffix("\nThis did not finish.")) for name, output in result[place]]
         assert result == dict.fromkeys(result, expected)
-
-
-async def test_what_the_user_is_asked_about_is_in_the_state() -> None:
-    contents: list[Any] = []
-
-    async def act(turn: Turn) -> None:
-        async with turn.tool_call("Edit", content=[DIFF], tool_call_id="1") as call:
-            call.output(DIFF)
-            await call.ask()
-
-    async def user(_: v1.RequestPermissionRequest) -> None:
-        contents.append(session.state.tool_calls["1"].content)
-
-    async with connect(ScriptedAgent(act), Viewer) as session:
-        session.agent.handler.permissions = PermissionPolicy(ask=user)  # type: ignore[attr-defined]
-        await session.ask("go")
-    assert contents == [[DIFF, DIFF]]
-
-
-def test_a_question_with_its_own_id_is_gone_when_the_turn_ends() -> None:
-    state = SessionState()
-    for update in (
-        Start(tool_call_id="1", title="earlier", status="completed"),
-        Asked(tool_call_id="question", title="May I?"),
-        Asked(tool_call_id="1", title="May I?"),
-        Start(tool_call_id="2", title="a", status="completed"),
-    ):
-        state.apply(update)
-    assert len(state.timeline) == 4
-    state.end_message()
-    assert [entry.title for entry in state.timeline if isinstance(entry, v1.ToolCall)] == ["earlier", "a"]
-    assert {name: call.title for name, call in state.tool_calls.items()} == {"1": "earlier", "2": "a"}
-
-
-def test_a_tool_call_of_a_turn_that_is_over_runs_no_longer() -> None:
-    state = SessionState()
-    state.apply(Start(tool_call_id="1", title="a", status="in_progress"))
-    (a,) = state.tool_calls.values()
-    assert (state.running_calls, state.status_of(a)) == ({"1": a}, "in_progress")
-    state.end_message()
-    assert (state.running_calls, state.status_of(a)) == ({}, "cancelled")
-    state.apply(Start(tool_call_id="1", title="a", status="in_progress"))
-    old, new = state.timeline
-    assert isinstance(old, v1.ToolCall)
-    assert isinstance(new, v1.ToolCall)
-    assert (state.status_of(old), state.status_of(new)) == ("cancelled", "in_progress")
-    state.apply(Update(tool_call_id="1", status="failed"))
-    assert (state.running_calls, state.status_of(state.tool_calls["1"])) == ({}, "failed")
-
-
-def test_a_late_update_of_a_stopped_tool_call_says_how_it_ended() -> None:
-    state = SessionState()
-    state.apply(Start(tool_call_id="1", title="a", status="in_progress"))
-    state.stop_calls()
-    state.apply(Update(tool_call_id="1", title="b"))
-    assert state.status_of(state.tool_calls["1"]) == "cancelled"
-    state.apply(Start(tool_call_id="1", title="c"))
-    assert (len(state.timeline), state.status_of(state.tool_calls["1"])) == (1, "cancelled")
-    state.apply(Update(tool_call_id="1", status="completed"))
-    assert state.status_of(state.tool_calls["1"]) == "completed"
-
-
-# A replay into a state that was kept
-
-
-KEPT = [
-    said("first", "user"),
-    said("Look. "),
-    Start(tool_call_id="1", title="a", content=[DIFF], status="completed"),
-    said("Done."),
-    said("second", "user"),
-    Start(tool_call_id="1", title="b", content=[DIFF], status="in_progress"),
-    said("Half"),
-]
-SHOWN = ["first", "Look. ", "a", "Done.", "second", "b", "Half"]
-
-REPLAYS: dict[str, tuple[list[Any], list[str]]] = {
-    "the same": (KEPT, SHOWN),
-    "nothing": ([], SHOWN),
-    "no tool calls": ([update for update in KEPT if not isinstance(update, Start)], SHOWN),
-    "no content": ([*KEPT[:2], Start(tool_call_id="1", title="a", status="completed"), *KEPT[3:]], SHOWN),
-    "only the end": (KEPT[4:], SHOWN),
-    "more before": ([said("zeroth", "user"), said("Yes."), *KEPT], ["zeroth", "Yes.", *SHOWN]),
-    "more after": ([*KEPT[:6], said("Half and the rest")], [*SHOWN[:6], "Half and the rest"]),
-}
-
-
-@pytest.mark.parametrize("case", REPLAYS)
-def test_a_replay_shows_nothing_twice_and_loses_nothing(case: str) -> None:
-    replayed, expected = REPLAYS[case]
-    state = state_of(KEPT)
-    with state.replayed():
-        for update in replayed:
-            state.apply(update)
-    assert [getattr(entry, "title", None) or getattr(entry, "text", None) for entry in state.timeline] == expected
-    assert [entry.content for entry in state.timeline if isinstance(entry, v1.ToolCall)] == [[DIFF], [DIFF]]
-
-
-def test_a_replay_of_any_part_shows_nothing_twice_and_loses_nothing() -> None:
-    kept = [update for number, update in enumerate(KEPT) if number != 6]
-    for length in range(len(kept) + 1):
-        for part in combinations(kept, length):
-            state = state_of(kept)
-            before = [(type(entry), getattr(entry, "text", None) or entry.title) for entry in state.timeline]
-            with state.replayed():
-                for update in part:
-                    state.apply(update)
-            assert [(type(entry), getattr(entry, "text", None) or entry.title) for entry in state.timeline] == before
-
-
-def test_a_replay_tells_how_a_tool_call_ended() -> None:
-    state = state_of(KEPT)
-    with state.replayed():
-        state.apply(Start(tool_call_id="1", title="a", status="completed"))
-        state.apply(Start(tool_call_id="1", title="b", status="failed", content=[]))
-    assert (state.tool_calls["1"].title, state.tool_calls["1"].status) == ("b", "failed")
-    assert state.tool_calls["1"].content == [DIFF]
-
-
-def test_a_replay_has_each_tool_call_whose_id_was_used_in_a_later_turn() -> None:
-    updates = [
-        said("first", "user"),
-        Start(tool_call_id="1", title="a", status="in_progress"),
-        said("second", "user"),
-        Start(tool_call_id="1", title="b", status="in_progress"),
-    ]
-    state = state_of(updates)
-    with state.replayed():
-        for update in updates:
-            state.apply(update)
-    assert state.running_calls == {}
-    state.apply(Start(tool_call_id="1", title="c", status="in_progress"))
-    shown = [getattr(entry, "title", None) or getattr(entry, "text", None) for entry in state.timeline]
-    assert shown == ["first", "a", "second", "b", "c"]
-    assert [call.title for call in state.running_calls.values()] == ["c"]
-
-
-def test_a_replay_that_fails_changes_nothing() -> None:
-    state = state_of(KEPT)
-    with pytest.raises(ZeroDivisionError), state.replayed():
-        state.apply(said("something else"))
-        raise ZeroDivisionError
-    assert len(state.timeline) == len(SHOWN)

@@ -126,7 +126,7 @@ async def test_rule_30_the_error_for_an_invalid_response_contains_no_values(link
     async with calling(link) as (agent, peer):
         for result in results:
             call = asyncio.create_task(agent.session_new(cwd="/", mcp_servers=[]))
-            await peer.send({"id": (await peer.receive())["id"], "result": result, "hunter2": 1})
+            await peer.answer(result=result, hunter2=1)
             with pytest.raises(InvalidResponse) as caught:
                 await call
             assert "hunter2" not in "".join(traceback.format_exception(caught.value))
@@ -152,7 +152,7 @@ def test_rule_30_warnings_of_many_kinds_are_rate_limited_together(caplog: pytest
     assert 100 <= len(caplog.records) <= 600
 
 
-async def test_a_handler_that_the_end_of_the_connection_stops_is_logged_once_and_without_a_traceback(
+async def test_a_handler_stopped_by_the_end_of_the_connection_is_logged_once_without_traceback(
     link: Link, caplog: pytest.LogCaptureFixture
 ) -> None:
     class Asking(PlainClient):

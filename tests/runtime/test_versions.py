@@ -215,7 +215,7 @@ async def test_rule_26_after_a_valid_initialize_nothing_is_routed_again() -> Non
         assert (await peer.call("initialize", V1))["error"]["code"] == -32022
 
 
-async def test_rule_26_without_guards_the_lowest_version_answers_what_asks_for_less() -> None:
+async def test_rule_26_without_guards_the_lowest_version_answers_lower_requests() -> None:
     async with serving("v2_draft", guards="off") as (peer, _):
         params: dict[str, Any] = {**V2, "protocolVersion": 1}
         assert (await peer.call("initialize", params))["result"]["protocolVersion"] == 2
@@ -290,7 +290,7 @@ async def test_what_a_factory_raises_answers_the_client_and_is_raised(
     assert logged == [("The factory of the agent failed", error)] * is_logged
 
 
-async def test_serving_one_profile_answers_what_the_client_has_sent_if_the_factory_raises() -> None:
+async def test_serving_one_profile_answers_requests_that_have_arrived_if_the_factory_raises() -> None:
     def fail(_: Any) -> Any:
         raise AuthenticationRequired
 

@@ -54,7 +54,7 @@ class Kernel32:
         return call
 
 
-def test_the_structures_have_the_sizes_of_those_of_windows_with_64_bits() -> None:
+def test_the_structures_have_the_sizes_of_64_bit_windows() -> None:
     assert sizeof(BasicLimits) == 64
     assert sizeof(ExtendedLimits) == 144
     assert sizeof(Accounting) == 48

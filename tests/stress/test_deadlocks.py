@@ -44,18 +44,17 @@ async def joined(
     link: Link, agent: Callable[[Any], Any], client: Callable[[Any], Any], agents: Options, clients: Options
 ) -> AsyncIterator[tuple[Connection, Connection]]:
     """Run an agent and a client, each with its options, and yield both connections after `initialize`."""
-    reader, writer, peer_reader, peer_writer, close = await link("agent", agents.flush_deadline)
-    serving = Connection(AGENT_SIDE, agent, reader, writer, agents)
-    calling = Connection(CLIENT_SIDE, client, peer_reader, peer_writer, clients)
-    running = [asyncio.create_task(run_over(*end)) for end in ((reader, serving), (peer_reader, calling))]
-    try:
-        await calling.remote.initialize(protocol_version=1)
-        yield serving, calling
-    finally:
-        peer_writer.abort()
-        writer.abort()
-        await asyncio.gather(*running)
-        await close()
+    async with link("agent", agents.flush_deadline) as (reader, writer, peer_reader, peer_writer):
+        serving = Connection(AGENT_SIDE, agent, reader, writer, agents)
+        calling = Connection(CLIENT_SIDE, client, peer_reader, peer_writer, clients)
+        running = [asyncio.create_task(run_over(*end)) for end in ((reader, serving), (peer_reader, calling))]
+        try:
+            await calling.remote.initialize(protocol_version=1)
+            yield serving, calling
+        finally:
+            peer_writer.abort()
+            writer.abort()
+            await asyncio.gather(*running)
 
 
 Remotes = Callable[[Callable[[Any], PlainAgent], Callable[[Any], PlainClient]], AbstractAsyncContextManager[Any]]
@@ -125,4 +124,4 @@ async def test_nested_calls_in_both_directions_do_not_deadlock(remotes: Remotes)
         top = [ContentBlockText(text=str(DEPTH))]
         await asyncio.gather(*(agent.session_prompt(session_id=session, prompt=top) for session in sessions))
     expected = [str(n) for n in range(DEPTH, -1, -1)] + ["returned"] * DEPTH
-    assert all(found == expected for found in updates.values())
+    assert all(texts == expected for texts in updates.values())

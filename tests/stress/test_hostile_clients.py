@@ -14,7 +14,7 @@ import pytest
 from tests.support.async_tests import no_leaks
 from tests.support.programs import Program
 from tests.support.runtime.peer import line, prompt
-from tests.support.runtime.stdio import OPENING, hear, say, start
+from tests.support.runtime.stdio import OPENING, start
 
 pytestmark = [
     pytest.mark.skipif(sys.platform == "win32", reason="descriptors and signals of POSIX"),
@@ -29,8 +29,8 @@ def agent() -> Iterator[Program]:
     with no_leaks():
         process = start()
         try:
-            say(process, OPENING)
-            assert "result" in hear(process.stdout)
+            process.send(OPENING)
+            assert "result" in process.receive()
             yield process
         finally:
             process.kill()
@@ -47,8 +47,8 @@ def talk(process: Program, *lines: bytes) -> tuple[list[Any], bytes]:
 
 
 def start_turn(process: Program, text: str) -> None:
-    say(process, prompt(1, text=text))
-    assert hear(process.stdout)["method"] == "session/update"
+    process.send(prompt(1, text=text))
+    assert process.receive()["method"] == "session/update"
 
 
 @pytest.mark.parametrize(

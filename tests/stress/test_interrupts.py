@@ -26,7 +26,7 @@ def test_rule_23_pressing_ctrl_c_up_to_four_times_leaves_no_process(number: int)
     chance = random.Random(SEED + number)
     with marked() as marker:
         phase = PHASES[number % len(PHASES)]
-        client = Program("-m", "tests.support.stress.interrupted_client", phase, env={marker: "1"})
+        client = Program("-m", "tests.stress.interrupted_client", phase, env={marker: "1"})
         # A second KeyboardInterrupt while the process is being started may leave it.
         has_entered = chance.choice((False, True, True))
         for _ in range(1 + has_entered):
@@ -47,7 +47,7 @@ def interrupt_after(client: Program, seconds: float) -> None:
 
 LEAVING = """
 import asyncio, gc, os, sys
-from tests.support.stress.interrupted_client import main
+from tests.stress.interrupted_client import main
 
 loop = asyncio.new_event_loop()
 task = loop.create_task(main("stopping"))

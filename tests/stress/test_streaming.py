@@ -26,7 +26,7 @@ LOADS = {"slow": ("100", "0", MAX_GROWTH), "slow and reentrant": ("99", "50", MA
 @pytest.mark.parametrize("kind", sample([*LOADS], 1))
 def test_updates_in_20_sessions_are_handled_in_order_and_with_constant_memory(kind: str) -> None:
     slow_every, reentrant_every, most = LOADS[kind]
-    exit_code, out, err = run_program("-m", "tests.support.stress.streaming", slow_every, reentrant_every)
+    exit_code, out, err = run_program("-m", "tests.stress.streaming", slow_every, reentrant_every)
     assert exit_code == 0, err.decode()[-3000:]
     measured = json.loads(out)
     assert measured["tasks"] == 0

@@ -1,4 +1,4 @@
-"""Runs git as somebody."""
+"""Runs git with an author, which commits need."""
 
 from __future__ import annotations
 

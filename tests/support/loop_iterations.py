@@ -1,10 +1,26 @@
-"""Counts the iterations of the event loop, in which other tasks run, instead of measuring time."""
+"""Iterations of the event loop, in which other tasks run: waits for them, or counts them instead of measuring time."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from typing import Any
+
+
+async def let_others_run(number: int) -> None:
+    """Let other tasks run for this many iterations of the event loop."""
+    for _ in range(number):
+        await asyncio.sleep(0)
+
+
+async def wait_until(condition: Callable[[], bool], describe: Callable[[], Any]) -> None:
+    """Wait until a condition holds, for at most 20,000 iterations of the event loop."""
+    for _ in range(20_000):
+        if condition():
+            return
+        await asyncio.sleep(0)
+    raise AssertionError(describe())
 
 
 class Iterations:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import select
 import signal
 import time
 import uuid
 from collections.abc import Iterator, Set
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 
@@ -31,7 +32,7 @@ def alive(marker: str) -> set[int]:
 def no_new_children() -> Iterator[None]:
     """Fail if the block leaves a child process running, or one that has ended and was not waited for.
 
-    What other tests share, such as a server, may run all the time.
+    Processes that tests share, such as a server, may go on running.
     """
     before = _children()
     try:
@@ -45,12 +46,24 @@ def _children() -> set[int]:
     return {int(folder.name) for folder in Path("/proc").glob("[0-9]*") if _parent(folder) == os.getpid()}
 
 
-def wait_until_left(marker: str, expected: Set[int] = frozenset(), seconds: float = 20) -> set[int]:
-    """Wait until only the expected processes are left, and return those that are left at the end."""
-    end = time.monotonic() + seconds
-    while (left := alive(marker)) != expected and time.monotonic() < end:
-        os.sched_yield()
+def wait_until_left(marker: str, expected: Set[int] = frozenset()) -> set[int]:
+    """Wait until only the expected processes are left, at most 20 seconds, and return the ones that are left."""
+    end = time.monotonic() + 20
+    while (left := alive(marker)) != expected and (seconds := end - time.monotonic()) > 0:
+        _wait_for_an_end(left - expected, seconds)
     return left
+
+
+def _wait_for_an_end(pids: Set[int], seconds: float) -> None:
+    """Wait until one of the processes ends."""
+    with ExitStack() as stack:
+        descriptors: list[int] = []
+        for pid in pids:
+            with suppress(ProcessLookupError):
+                descriptors.append(os.pidfd_open(pid))
+                stack.callback(os.close, descriptors[-1])
+        if len(descriptors) == len(pids):
+            select.select(descriptors, [], [], seconds)
 
 
 def _parent(folder: Path) -> int | None:
@@ -61,7 +74,7 @@ def _parent(folder: Path) -> int | None:
 
 
 def _stat(folder: Path) -> list[bytes]:
-    """Return what is known of a process after its name: its state, its parent, and more."""
+    """Return the fields of a process's `stat` file after its name: its state, its parent, and more."""
     return (folder / "stat").read_bytes().rpartition(b")")[2].split()
 
 

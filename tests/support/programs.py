@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.support.paths import ROOT
+from tests.support.runtime.peer import line
 
 
 class Program(subprocess.Popen[bytes]):
@@ -29,6 +31,22 @@ class Program(subprocess.Popen[bytes]):
         pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
         defaults: dict[str, Any] = {"cwd": ROOT, "env": _environment(env or {}), **pipes}
         super().__init__([sys.executable, *arguments], **defaults | options)
+
+    def send(self, *messages: Any) -> None:
+        """Write messages to stdin: bytes unchanged, anything else as a line of JSON-RPC."""
+        self.stdin.write(b"".join(message if isinstance(message, bytes) else line(message) for message in messages))
+        self.stdin.flush()
+
+    def receive(self) -> Any:
+        """Return the next message on stdout."""
+        return json.loads(self.stdout.readline())
+
+    def call(self, method: str, params: Any) -> Any:
+        """Send a request, and return its response. Messages that come before it are dropped."""
+        self.send({"id": 1, "method": method, "params": params})
+        while (message := self.receive()).get("id") != 1:
+            pass
+        return message
 
 
 def run_program(

@@ -20,14 +20,14 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
         patch.setenv("GIT_CONFIG_NOSYSTEM", "1")
-        found = Workflow(tmp_path_factory.mktemp("repository"), patch)
-        found.clone.mkdir()
-        found.git("init", "--quiet", "--bare", "--initial-branch=main", "../origin")
-        found.git("init", "--quiet", "--initial-branch=main")
-        found.git("remote", "add", "origin", "../origin")
+        workflow = Workflow(tmp_path_factory.mktemp("repository"), patch)
+        workflow.clone.mkdir()
+        workflow.git("init", "--quiet", "--bare", "--initial-branch=main", "../origin")
+        workflow.git("init", "--quiet", "--initial-branch=main")
+        workflow.git("remote", "add", "origin", "../origin")
         files = {"Makefile": "all:\n", "schema/PINNED.json": '{"source": "folder:sdk@1.0.0"}', "generated/old.py": ""}
-        found.commit({**files, "requirements/dev.txt": LOCKED, "requirements/test.txt": LOCKED}, push=["main"])
-        yield found.home
+        workflow.commit({**files, "requirements/dev.txt": LOCKED, "requirements/test.txt": LOCKED}, push=["main"])
+        yield workflow.home
 
 
 @pytest.fixture

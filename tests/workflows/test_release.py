@@ -79,7 +79,7 @@ def checked(project: Path) -> str:
 
 
 def linked(project: Path, folder: Path) -> tuple[Path, Path]:
-    """Link what the wheel's check needs in a folder. Return its Python executable and the folder of the packages."""
+    """Link what the wheel's check needs to a folder. Return the Python executable and the folder of packages in it."""
     shutil.copytree(project / "build/bare", folder / "build/bare", symlinks=True, copy_function=os.link)
     for name in ("README.md", "tests/published.py"):
         (folder / name).parent.mkdir(exist_ok=True)

@@ -106,7 +106,7 @@ def test_an_entry_is_kept_before_its_version() -> None:
     check_not_due([OTHER], "2.9.0")
 
 
-def test_the_next_major_version_follows_that_of_the_package() -> None:
+def test_the_next_major_version_follows_the_packages() -> None:
     assert (next_major("0.1.0"), next_major("3.4.5")) == ("1.0.0", "4.0.0")
     assert next_major(read_package_version())
 

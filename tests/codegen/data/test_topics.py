@@ -53,7 +53,7 @@ def pinned() -> dict[str, Schema]:
 # Where definitions are
 
 
-def test_a_topic_has_what_it_lists_with_its_parts() -> None:
+def test_a_topic_has_the_definitions_that_it_lists_with_their_parts() -> None:
     places = placed(DEFINITIONS)
     own = {topic: [name for name in DEFINITIONS if places[name] == topic] for topic in ("low", "high")}
     assert own == {"low": ["Size"], "high": ["Box", "Label"]}

@@ -31,7 +31,7 @@ from acp_runtime.models.scalars import *
 
 
 def use(number: int, line: str) -> str:
-    """Return a function with a line of code, whose comment names the type of what it uses."""
+    """Return a function with a line of code, whose comment names the type that it uses."""
     given = re.search(r"  # (\w+: \w+)$", line)
     return f"def use_{number}({given[1] if given else ''}) -> None:\n    {line}\n"
 

@@ -8,7 +8,7 @@ from codegen.diff.compare.pointers import resolve
 from codegen.diff.sources import Snapshot
 from codegen.diff.verdict.findings import Finding
 from codegen.ir import Alias
-from tests.support.diff.raw_changes import Change, Places, changes, covers, places
+from tests.codegen.diff.raw_changes import Change, Places, changes, covers, places
 from tests.support.diff.sides import report_of, side_of
 from tests.support.releases import SAMPLE
 

@@ -108,9 +108,7 @@ def added(old: Schema, new: Schema) -> Finding:
 
 
 @pytest.mark.parametrize(("old", "new", "gate"), GATED.values(), ids=GATED)
-def test_what_needs_a_new_capability_is_safe_on_the_wire_and_the_report_names_it(
-    old: Schema, new: Schema, gate: str
-) -> None:
+def test_additions_behind_a_new_capability_are_safe_and_name_it(old: Schema, new: Schema, gate: str) -> None:
     finding = added(advertising() | old, advertising("notices") | new)
     assert (finding.verdicts.old_peer, finding.verdicts.new_peer) == (SAFE, SAFE)
     assert finding.after.endswith(f", needs {gate}")

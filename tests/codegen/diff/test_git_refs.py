@@ -14,9 +14,9 @@ import pytest
 from codegen.__main__ import main
 from codegen.data.facts_file import METHODS_TOML
 from codegen.data.renames import FILE as RENAMES, Rename, to_toml
+from tests.codegen.diff.report_schema import SCHEMA as REPORT
 from tests.support.codegen.build import STRING, Schema, acp_schema, model, request, write_schema
 from tests.support.diff.cases import around, holds
-from tests.support.diff.report_schema import SCHEMA as REPORT
 from tests.support.diff.repository import commit
 
 pytestmark = pytest.mark.slow
@@ -142,7 +142,7 @@ UNREADABLE = {
 
 
 @pytest.mark.parametrize("methods", UNREADABLE.values(), ids=UNREADABLE)
-def test_instead_of_a_file_of_another_format_the_current_one_is_used_with_a_note(
+def test_a_file_of_another_format_is_replaced_by_the_current_one_with_a_note(
     repository: Repository, compare: Compare, methods: str | None
 ) -> None:
     repository(NOW, methods)

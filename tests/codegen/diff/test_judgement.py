@@ -77,7 +77,7 @@ def test_the_text_of_a_new_property_has_its_default() -> None:
         ("", "", "It is deprecated now.", "+ deprecated"),
     ],
 )
-def test_what_is_deprecated_says_what_to_use_instead(old: str, new: str, sentence: str, change: str) -> None:
+def test_deprecations_name_their_replacement(old: str, new: str, sentence: str, change: str) -> None:
     before, after = may({**MAYBE, "description": old}), may({**MAYBE, "description": new, "deprecated": True})
     finding = only(between(before, after))
     assert (finding.rule, finding.sentence, finding.change) == ("property-deprecated", sentence, change)
@@ -92,7 +92,7 @@ def test_a_removed_method_tells_callers_and_handlers_different_things() -> None:
     assert finding.refused == ("", '{"method": "session/set_mode", "params": {"modeId": "x"}}')
 
 
-def test_a_changed_message_names_what_changed() -> None:
+def test_a_finding_about_a_message_names_its_changed_part() -> None:
     finding = only(compare(side_of_schemas(NONE), side_of_schemas(without_extensions("ClientRequest"))))
     assert (finding.subject, finding.change) == (
         "message ClientRequest",

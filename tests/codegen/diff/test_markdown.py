@@ -2,21 +2,53 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 
 import pytest
 
+from codegen.__main__ import SCHEMA
 from codegen.diff.render.markdown import UNPREDICTED, write_markdown
-from codegen.diff.report import Report
-from codegen.diff.verdict.findings import Finding
+from codegen.diff.report import Report, UserCode, compare
+from codegen.diff.verdict.findings import Failure, Finding
 from codegen.diff.verdict.verdicts import Severity, Verdict
-from tests.support.diff.reports import failing, large
+from tests.support.diff.sides import side_of_schemas
 
 SAFE = Verdict.SAFE
 NOTHING = Report("base", "head", (), {"v1": 0}, ("v1",))
+
+
+@cache
+def large() -> Report:
+    """Compare the real stable and unstable schemas, in both directions, for a report with all verdicts and flows."""
+    stable, unstable = (
+        json.loads((SCHEMA / f"v1/{name}.json").read_text("utf-8")) for name in ("schema", "schema.unstable")
+    )
+    branch = "a/branch/with/a/name/that-is-as-long-as-those-of-branches-that-tools-make"
+    base = side_of_schemas({"v1": unstable, "v1_unstable": stable}, branch, "1.0.0")
+    return compare(base, side_of_schemas({"v1": stable, "v1_unstable": unstable}, "head", "1.1.0"))
+
+
+def failing(predicted: int, unpredicted: int) -> Report:
+    """Return the large report with this many failures for each breaking finding, and unpredicted ones."""
+    findings = tuple(
+        replace(finding, failures=make_failures(finding.fingerprint, predicted))
+        if finding.worst is Verdict.BREAKING
+        else finding
+        for finding in large().findings
+    )
+    others = make_failures("unpredicted", unpredicted)
+    count = sum(len(finding.failures) for finding in findings) + len(others)
+    return replace(large(), findings=findings, user_code=UserCode("user/code", 7, count, others))
+
+
+def make_failures(name: str, count: int) -> tuple[Failure, ...]:
+    message = 'Module has no attribute "X"'
+    return tuple(Failure(f"user/code/{name}.py", line, f"x = {line}", message) for line in range(1, count + 1))
 
 
 def longer(count: int) -> Report:

@@ -11,9 +11,9 @@ from codegen.__main__ import SCHEMA
 from codegen.diff.report import compare
 from codegen.diff.sources import Side
 from codegen.errors import SchemaError
+from tests.codegen.diff.raw_changes import changes, covers, places
 from tests.support import scale
 from tests.support.codegen.mutations import Mutation, sample
-from tests.support.diff.raw_changes import changes, covers, places
 from tests.support.diff.sides import side_of_schemas
 
 FILES = {"v1": "v1/schema.json", "v2_draft_unstable": "v2/schema.unstable.json"}

@@ -13,9 +13,9 @@ import pytest
 from codegen.__main__ import main
 from codegen.diff.verdict.rules import RULES
 from codegen.pinned.pins import sha256
+from tests.codegen.diff.report_schema import SCHEMA
 from tests.support.codegen.build import STRING, Schema, acp_schema, model, write_schema
 from tests.support.diff.cases import around, holds, may
-from tests.support.diff.report_schema import SCHEMA
 from tests.support.diff.repository import commit
 
 BEFORE, AFTER = around("request", model()), around("request", holds(STRING))

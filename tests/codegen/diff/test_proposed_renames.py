@@ -18,8 +18,8 @@ from codegen.diff.sources import Side, Snapshot
 from codegen.diff.verdict.findings import Finding
 from codegen.diff.verdict.verdicts import Verdicts
 from codegen.regen import read_schema
+from tests.codegen.diff.report_schema import SCHEMA
 from tests.support.codegen.build import STRING, Schema, acp_schema, model, other, ref, request, tagged
-from tests.support.diff.report_schema import SCHEMA
 
 UNTIL = next_major(read_package_version())
 PROFILES = ("v1", "v1_unstable")

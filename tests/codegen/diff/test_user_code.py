@@ -18,8 +18,8 @@ from codegen.diff.sources import read_side
 from codegen.diff.user_code.check import check_user_code
 from codegen.escaping import inert_code
 from tests.codegen.diff.cases.user_code import AFTER, BEFORE, CODE, DRAFT
+from tests.codegen.diff.report_schema import SCHEMA
 from tests.support.codegen.build import acp_schema, write_schema
-from tests.support.diff.report_schema import SCHEMA
 from tests.support.diff.repository import USER_CODE, repository
 
 # In one process, so that mypy reads the standard library and pydantic once.

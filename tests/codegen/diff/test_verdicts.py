@@ -72,7 +72,7 @@ def test_each_case_has_a_name_of_its_own() -> None:
 
 
 @every_case
-def test_the_finding_its_verdicts_and_its_direction_are_those_written_by_hand(case: Case) -> None:
+def test_the_finding_its_verdicts_and_direction_equal_the_cases(case: Case) -> None:
     results = [
         (finding.rule, finding.verdicts, finding.flow) for finding in findings(case) if finding.rule not in case.also
     ]

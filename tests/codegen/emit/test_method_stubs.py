@@ -15,9 +15,9 @@ import pytest
 from acp_runtime import ExtNotification, Model, handles
 from codegen.data.facts_file import METHODS_TOML
 from codegen.names import pascal
+from tests.codegen.emit.stub_definitions import DEFINITIONS
 from tests.support.codegen.build import STRING, Schema, model, request, tagged, wraps
 from tests.support.codegen.generating import Generate
-from tests.support.codegen.stub_definitions import DEFINITIONS
 
 pytestmark = pytest.mark.xdist_group("method_stubs")
 
@@ -81,7 +81,7 @@ def test_a_proxy_sends_its_keywords_as_params(package: ModuleType) -> None:
     ]
 
 
-def test_the_overload_of_a_class_comes_before_that_of_its_base(generate: Generate) -> None:
+def test_a_class_has_its_overload_before_its_base(generate: Generate) -> None:
     payloads = (wraps("InitializeRequest"), wraps("InitializeResponse"))
     proxy = request("proxy/initialize", "InitializeProxy", *payloads, "proxy")
     agent = generate({**DEFINITIONS, **proxy}).RemoteAgent

@@ -1,4 +1,4 @@
-"""What datamodel-code-generator makes of a definition is what the IR says: bases, annotations and defaults."""
+"""datamodel-code-generator gives a definition the bases, annotations and defaults that the IR says."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_definitions_of_new_schemas_are_written_as_the_ir_says(seed: int) -> Non
 
 
 def committed(name: str) -> dict[str, str]:
-    """Return the definitions in the models of a profile. `test_drift.py` says that they are what is written today."""
+    """Return the definitions in the models of a profile. `test_drift.py` checks that they are up to date."""
     aliases = [node for node in definitions(name) if isinstance(node, ast.AnnAssign)]
     result = {ast.unparse(node.target): ast.unparse(node) for node in aliases}
     return result | {key: ast.unparse(node) for key, node in classes(name).items()}
@@ -58,7 +58,7 @@ def compare(schema: Schema, sources: dict[str, str]) -> None:
 
 
 def expected(schema: Schema, definition: Definition) -> Iterator[str]:
-    """Yield what the IR says of a definition, as lines of Python without docstrings."""
+    """Yield the lines of Python that the IR describes for a definition, without docstrings."""
     if not isinstance(definition, Model):
         marker = definition.marker if isinstance(definition, Union) else None
         kind = f"Annotated[{definition.type.hint}, {marker}]" if marker else definition.type.annotation

@@ -55,7 +55,7 @@ def test_only_annotations_that_lead_back_to_their_class_are_strings(package: Mod
     assert "id: OwnerId" in inspect.getsource(package.Owner)
 
 
-def test_classes_keep_the_order_of_the_schema_except_for_what_they_name(generate: Generate) -> None:
+def test_classes_keep_the_order_of_the_schema_except_after_classes_that_they_name(generate: Generate) -> None:
     package = generate(
         {"Late": model(first=ref("First"), second=ref("Second")), "Second": model(), "Third": model(), "First": model()}
     )
@@ -69,7 +69,7 @@ def test_a_property_that_hides_a_name_in_such_annotations_is_refused(generate: G
     assert "v1/schema.json#/$defs/Tree: There is no rule for the property `list`" in str(error.value)
 
 
-def test_modules_import_what_the_annotations_given_as_text_name(generate: Generate) -> None:
+def test_modules_import_the_names_in_quoted_annotations(generate: Generate) -> None:
     package = generate(
         {
             "Role": STRING,  # of another topic
@@ -92,6 +92,6 @@ LEADING_BACK: list[Schema] = [
 
 
 @pytest.mark.parametrize("definitions", LEADING_BACK)
-def test_an_alias_that_leads_back_through_an_array_holds_any_json(generate: Generate, definitions: Schema) -> None:
+def test_an_alias_that_leads_back_through_an_array_accepts_any_json(generate: Generate, definitions: Schema) -> None:
     package = generate({**definitions, "Holder": model(["a"], a=ref("A"))})
     assert package.Holder.model_validate_json('{"a":[[[]]]}').model_dump_json() == '{"a":[[[]]]}'

@@ -9,9 +9,9 @@ from types import ModuleType
 
 import pytest
 
+from tests.codegen.emit.stub_definitions import DEFINITIONS
 from tests.support.codegen.build import STRING, Schema, acp_schema, model, part_of, ref
 from tests.support.codegen.generating import Generate
-from tests.support.codegen.stub_definitions import DEFINITIONS
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ DESCRIPTION = "Starts a session.\n\nIt is new."
 
 
 def described(definitions: Schema) -> Schema:
-    """Return a schema whose message describes `session/new`, as upstream's messages do."""
+    """Return a schema whose messages describe `session/new`, as upstream's messages do."""
     schema = acp_schema(definitions)
     (member,) = [
         member
@@ -69,7 +69,7 @@ def test_a_proxy_with_a_union_as_params_documents_the_keywords_of_all_members(pa
     assert "type: Selects the variant: `boolean` or another string." in doc
 
 
-def test_a_handler_names_its_own_capability_and_a_proxy_that_of_its_peer(package: ModuleType) -> None:
+def test_a_handler_names_its_own_capability_and_a_proxy_its_peers(package: ModuleType) -> None:
     capability = "clientCapabilities.fs.readTextFile"
     handler, proxy = (
         inspect.getdoc(package.Client.fs_read_text_file),

@@ -123,7 +123,7 @@ def test_what_restricts_values_stops_the_generator_with_its_pointer(keyword: str
     assert error.value.pointer == f"/$defs/Holder/{keyword}"
 
 
-def test_the_report_has_one_line_about_what_is_no_longer_or_not_checked() -> None:
+def test_the_report_has_one_line_about_keywords_that_are_no_longer_or_not_checked() -> None:
     old, new = (
         around("request", model(a=STRING)),
         around("request", model(a={**STRING, "format": "uuid", "readOnly": True})),

@@ -1,4 +1,4 @@
-"""A mistake in `methods.toml` stops the generator with a message: what is wrong, where, and what to do next."""
+"""A mistake in `methods.toml` stops the generator with a message: the mistake, its place and the next step."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def updates(folder: Path, profile: str) -> dict[str, Effect]:
     return table
 
 
-def test_the_table_of_updates_has_what_the_file_says_in_the_words_of_the_models(folder: Path) -> None:
+def test_the_table_of_updates_has_the_files_facts_under_python_names(folder: Path) -> None:
     generate(folder, FACTS.replace('id = "noteId", null', 'id = "noteId", starts = true, meta = "patched", null'))
     assert updates(folder, "v1") == {
         "note": Changes(
@@ -208,7 +208,7 @@ def test_an_entry_of_the_unstable_profile_counts_in_that_profile_alone(unstable:
     assert 'capability="agentCapabilities.end"' in methods(unstable)
 
 
-def test_among_equal_entries_that_of_the_unstable_profile_counts(folder: Path) -> None:
+def test_among_equal_entries_the_unstable_profiles_counts(folder: Path) -> None:
     add_unstable(folder, SCHEMA)
     generate(folder, f"{FACTS}\n[v1_unstable.agent]\n{CLOSED}")
     assert "gone=-32002" in methods(folder, "v1")

@@ -62,7 +62,7 @@ def test_no_page_has_two_headings_with_the_same_anchor() -> None:
         name: [slug for slug, count in Counter(map(github_slugify, headings(text))).items() if count > 1]
         for name, text in pages().items()
     }
-    assert {name: found for name, found in twice.items() if found} == {}
+    assert {name: anchors for name, anchors in twice.items() if anchors} == {}
 
 
 def test_the_tag_property_of_a_union_is_named_as_on_the_wire() -> None:

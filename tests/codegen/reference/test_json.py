@@ -30,9 +30,9 @@ def test_the_messages_of_a_method_are_valid(validity: Validity) -> None:
         _check_messages(method, [json.loads(block.text) for place, block in messages() if place == page], validity)
 
 
-def _check_messages(method: Method, found: list[Any], validity: Validity) -> None:
-    request, *responses = found
-    assert [validity.holds(raw_schema(), message) for message in found] == [True] * len(found), method.wire
+def _check_messages(method: Method, received: list[Any], validity: Validity) -> None:
+    request, *responses = received
+    assert [validity.holds(raw_schema(), message) for message in received] == [True] * len(received), method.wire
     assert request["method"] == method.wire
     _check(method.params, request["params"], validity)
     assert len(responses) == (method.result is not None) == ("id" in request)

@@ -17,7 +17,7 @@ BASES = {"v1_unstable": "v1", "v2_draft": "v1", "v2_draft_unstable": "v2_draft"}
 
 
 @pytest.mark.parametrize(("profile", "base"), BASES.items())
-def test_the_page_of_a_profile_lists_its_new_types_and_those_that_it_lacks(profile: str, base: str) -> None:
+def test_the_page_of_a_profile_lists_its_new_and_missing_types(profile: str, base: str) -> None:
     own, others = _types(profile), _types(base)
     assert (_listed(profile, "New types"), _listed(profile, "Types that it does not have")) == (
         own - others,
@@ -26,7 +26,7 @@ def test_the_page_of_a_profile_lists_its_new_types_and_those_that_it_lacks(profi
 
 
 @pytest.mark.parametrize(("profile", "base"), BASES.items())
-def test_the_page_of_a_profile_lists_its_new_methods_and_those_that_it_lacks(profile: str, base: str) -> None:
+def test_the_page_of_a_profile_lists_its_new_and_missing_methods(profile: str, base: str) -> None:
     own, others = _methods(profile), _methods(base)
     new, missing = (_listed(profile, title) for title in ("New methods", "Methods that it does not have"))
     assert (new, missing) == (own - others, others - own)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.support.codegen.upgrading import Repository, new_repository
+from tests.codegen.upgrade.upgrading import Repository, new_repository
 
 
 @pytest.fixture(scope="session")

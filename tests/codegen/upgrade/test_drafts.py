@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from tests.codegen.upgrade.upgrading import Repository
 from tests.support.codegen.build import STRING, Schema, acp_schema, model, part_of, ref
 from tests.support.codegen.refusal_base import BASE, changed
-from tests.support.codegen.upgrading import Repository
 
 pytestmark = [pytest.mark.test_all, pytest.mark.slow, pytest.mark.xdist_group("upgrade command")]
 
@@ -91,7 +91,7 @@ def test_a_stable_profile_that_can_not_be_read_stops_the_upgrade(repository: Rep
     assert "v1/schema.json#/$defs/Text/x-new-keyword: The keyword 'x-new-keyword' has no rule." in error
 
 
-def test_a_draft_that_lacks_what_a_fact_names_is_held_back(repository: Repository) -> None:
+def test_a_draft_that_lacks_a_name_in_a_fact_keeps_its_pinned_schema(repository: Repository) -> None:
     without = acp_schema({"UpdateNotification": part_of("session/update", "client", model())})
     out = upgraded(repository, repository.package("1.1.0", NEW, v2_draft=without))
     assert out.startswith("v2_draft keeps its old schema")

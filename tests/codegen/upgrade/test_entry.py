@@ -54,7 +54,7 @@ def test_it_names_both_releases() -> None:
     assert text.splitlines()[0] == "- The schema is that of `sdk` 2.0.0. Before, it was that of `sdk` 1.0.0."
 
 
-def test_it_names_what_is_new_in_the_stable_profile() -> None:
+def test_it_names_new_things_in_the_stable_profile() -> None:
     old = side(v1={"Kind": enum("a", opened=True), **holds_kind("Kind")})
     new = side(v1={"Kind": enum("a", "b", opened=True), **holds_kind("Kind", more=STRING), "Other": model(), **CANCEL})
     assert lines(old, new) == [
@@ -78,7 +78,7 @@ def test_it_sums_up_the_other_profiles() -> None:
     assert lines(old, new) == ["`v1`: no changes.", "Changes in `v1_unstable`: 2 breaking, 1 risky."]
 
 
-def test_changed_descriptions_are_said_if_nothing_else_changed() -> None:
+def test_changed_descriptions_are_mentioned_if_nothing_else_changed() -> None:
     old, new = (side(v1={"Other": {**model(), "description": text}}) for text in ("One.", "Two."))
     assert lines(old, new) == ["`v1`: only descriptions changed."]
 

@@ -10,9 +10,9 @@ from codegen.data.facts_file import find_shared_properties
 from codegen.data.resolve import Resolver
 from codegen.pinned.pins import load
 from codegen.regen import read_schema
+from tests.codegen.upgrade.upgrading import Repository
 from tests.support.codegen.build import Schema, model, part_of, ref, tagged
 from tests.support.codegen.refusal_base import changed
-from tests.support.codegen.upgrading import Repository
 from tests.support.paths import ROOT
 
 FLAG = {"type": "boolean", "default": False}
@@ -106,7 +106,7 @@ def test_the_entry_of_a_removed_kind_of_update_is_left_to_remove(repository: Rep
     assert "'note': There is no such update in session/update of any pinned schema of v1. Correct or remove" in done.err
 
 
-def test_what_is_proposed_for_todays_methods_is_what_people_decided() -> None:
+def test_capabilities_proposed_for_todays_methods_are_the_confirmed_ones() -> None:
     """Where a capability is proposed, with the exceptions that the schema doesn't tell."""
     other: set[str] = set()
     total = 0

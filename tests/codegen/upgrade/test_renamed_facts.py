@@ -1,4 +1,4 @@
-"""What becomes of the facts about methods if upstream renames a method, or something that a fact names."""
+"""Facts about methods follow when upstream renames a method, or something that a fact names."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.codegen.upgrade.upgrading import Repository
 from tests.support.codegen.build import Schema
 from tests.support.codegen.facts_base import FACTS, SCHEMA
-from tests.support.codegen.upgrading import Repository
 
 pytestmark = [pytest.mark.test_all, pytest.mark.slow, pytest.mark.xdist_group("upgrade command")]
 
@@ -130,7 +130,7 @@ def test_a_renamed_method_keeps_its_facts_and_the_rank_of_its_finding(repository
     assert repository.copy.run("check").code == 0
 
 
-def test_a_renamed_notification_still_cancels_what_it_cancelled(repository: Repository) -> None:
+def test_a_renamed_notification_still_cancels_the_same_method(repository: Repository) -> None:
     changed = renamed("session/cancel", "session/stop")
     upgraded(repository, repository.package("1.1.0", changed, v1_unstable=changed))
     assert CANCELLED.replace('cancel"', 'stop"') in repository.text(METHODS)

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from codegen.data.renames import Rename, to_toml
+from tests.codegen.upgrade.upgrading import Repository
 from tests.support.codegen.build import STRING, model, part_of, tree
 from tests.support.codegen.refusal_base import BASE, changed
-from tests.support.codegen.upgrading import Repository
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("upgrade command")]
 
@@ -145,7 +145,7 @@ def test_a_schema_without_a_rule_is_refused(repository: Repository) -> None:
     assert "v1/schema.json#/$defs/Text/x-new-keyword: The keyword 'x-new-keyword' has no rule." in error
 
 
-def test_a_schema_that_lacks_what_codegens_files_name_is_refused(repository: Repository) -> None:
+def test_a_schema_without_a_name_from_codegens_files_is_refused(repository: Repository) -> None:
     without = changed(CancelNotification=part_of("session/cancel", "agent", model()))
     assert "`session` is 'sessionId'" in repository.refused(repository.package("3.0.0", without), 1)
 

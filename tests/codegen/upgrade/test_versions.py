@@ -68,7 +68,7 @@ ENTRY = "- The schema is that of `sdk` 2.0.0. Before, it was\n  another.\n  - `v
 PART = f"### Schema\n\n{ENTRY}\n"
 
 
-def test_the_sections_that_do_not_say_unreleased_are_those_of_releases() -> None:
+def test_sections_without_the_word_unreleased_belong_to_releases() -> None:
     assert find_released_versions(f"# Changelog\n\n{NEW}{OLD}") == ["1.2.0", "1.1.0"]
 
 

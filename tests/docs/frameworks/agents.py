@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from acp_runtime import RemoteError
-from tests.support.docs.framework_pages import DEEP_AGENT, PROGRAMS, Talk, calls_and_results, texts
+from tests.docs.frameworks.framework_pages import DEEP_AGENT, PROGRAMS, Talk, calls_and_results, texts
 
 Run = Callable[..., None]
 WRITE = ("write_file", {"path": "copy.txt", "content": "one\ntwo\n"})
@@ -39,7 +39,7 @@ def test_text_is_streamed_and_the_conversation_continues(run: Run) -> None:
     run(scenario, "Hello there.", "Welcome.")
 
 
-def test_tools_run_and_what_changes_a_file_is_permitted_first(run: Run) -> None:
+def test_tools_run_and_the_user_permits_changes_of_files_first(run: Run) -> None:
     async def scenario(talk: Talk) -> None:
         talk.editor.choices = ["allow_once"]
         assert await talk.prompt("copy") == "end_turn"
@@ -62,7 +62,7 @@ def test_tools_run_and_what_changes_a_file_is_permitted_first(run: Run) -> None:
     run(scenario, [("read_file", {"path": "notes.txt"}), ("read_file", {"path": "missing.txt"})], [WRITE], "All done.")
 
 
-def test_a_rejected_tool_does_not_run_and_the_model_is_told(run: Run) -> None:
+def test_a_rejected_tool_does_not_run_and_the_model_sees_the_rejection(run: Run) -> None:
     async def scenario(talk: Talk) -> None:
         talk.editor.choices = ["reject_once"]
         assert await talk.prompt("copy") == "end_turn"
@@ -75,7 +75,7 @@ def test_a_rejected_tool_does_not_run_and_the_model_is_told(run: Run) -> None:
 
 def test_the_conversation_continues_after_a_cancellation(run: Run) -> None:
     async def scenario(talk: Talk) -> None:
-        assert await talk.cancelled_at_the_first_word("slow") == "cancelled"
+        assert await talk.cancel_at_the_first_word("slow") == "cancelled"
         assert await talk.prompt("go on") == "end_turn"
         seen = texts(talk.model.requests[-1]["messages"])
         assert seen.index("slow") < seen.index("go on")
@@ -97,7 +97,7 @@ def test_a_closed_dialog_ends_the_turn_and_leaves_no_tool_call_without_result(ru
     run(scenario, [("read_file", {"path": "notes.txt"}), WRITE, WRITE], "Where were we?")
 
 
-def test_an_error_of_the_api_is_told_to_the_user_and_the_conversation_continues(run: Run) -> None:
+def test_the_user_sees_an_error_of_the_api_and_the_conversation_continues(run: Run) -> None:
     async def scenario(talk: Talk) -> None:
         with pytest.raises(RemoteError, match="refused the API key"):
             await talk.prompt("first")

@@ -15,7 +15,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from tests.support.docs.framework_pages import BACKEND
+from tests.docs.frameworks.framework_pages import BACKEND
 from tests.support.paths import ROOT
 
 AGENT = f"{sys.executable} -S -m tests.support.kit.mortal_agent load"

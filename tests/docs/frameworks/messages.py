@@ -10,13 +10,13 @@ from pydantic import TypeAdapter
 
 from acp_kit.history import to_anthropic
 from tests.support.kit.model_rules import validate
-from tests.support.kit.session_updates import UPDATES, parse
+from tests.support.kit.session_updates import parse, updates_of
 
 PARAMS: TypeAdapter[Any] = TypeAdapter(list[MessageParam])
 
 
 @settings(max_examples=100, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
-@given(st.lists(UPDATES, max_size=12))
+@given(st.lists(updates_of("v1"), max_size=12))
 def test_the_messages_of_any_history_have_the_types_of_the_package(updates: list[Any]) -> None:
     read = [update for update in map(parse, updates) if update.session_update != "tool_call_update"]
     validate(PARAMS, to_anthropic(read))

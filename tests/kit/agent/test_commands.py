@@ -24,7 +24,7 @@ def commands() -> Commands:
     return commands
 
 
-def found(commands: Commands, *blocks: ContentBlock) -> tuple[str, str] | None:
+def find_command(commands: Commands, *blocks: ContentBlock) -> tuple[str, str] | None:
     match = commands.find(blocks)
     return None if match is None else (match[0].name, match[1])
 
@@ -47,22 +47,23 @@ def found(commands: Commands, *blocks: ContentBlock) -> tuple[str, str] | None:
 def test_a_command_is_recognised_by_its_whole_name_at_the_beginning(
     commands: Commands, text: str, expected: tuple[str, str] | None
 ) -> None:
-    assert found(commands, ContentBlockText(text=text)) == expected
+    assert find_command(commands, ContentBlockText(text=text)) == expected
 
 
 def test_a_prompt_without_text_is_no_command(commands: Commands) -> None:
-    assert found(commands) is None
-    assert found(commands, ContentBlockResourceLink(name="/help", uri="file:///help")) is None
+    assert find_command(commands) is None
+    assert find_command(commands, ContentBlockResourceLink(name="/help", uri="file:///help")) is None
 
 
 def test_the_other_blocks_of_a_prompt_are_part_of_the_text(commands: Commands) -> None:
     link = ContentBlockResourceLink(name="a.py", uri="file:///a.py")
     expected = ("compact", "keep\n[a.py](file:///a.py)\nand this")
     blocks = ContentBlockText(text="/compact keep"), link, ContentBlockText(text="and this")
-    assert found(commands, *blocks) == expected
+    assert find_command(commands, *blocks) == expected
     blank = ContentBlockText(text="\n")
-    assert found(commands, link, blank, *blocks) == (expected[0], "keep\n[a.py](file:///a.py)\n\n\n" + expected[1][5:])
-    assert found(commands, link, ContentBlockText(text="please"), ContentBlockText(text="/help")) is None
+    text = "keep\n[a.py](file:///a.py)\n\n\n" + expected[1][5:]
+    assert find_command(commands, link, blank, *blocks) == (expected[0], text)
+    assert find_command(commands, link, ContentBlockText(text="please"), ContentBlockText(text="/help")) is None
 
 
 async def test_advertised_commands_say_whether_they_take_input(commands: Commands) -> None:

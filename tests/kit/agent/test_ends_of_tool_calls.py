@@ -90,7 +90,7 @@ async def test_a_tool_call_whose_start_was_sent_when_it_was_cancelled_ends() -> 
     assert statuses(client.updates) == ["in_progress", "failed"]
 
 
-async def test_a_rejection_ends_the_tool_call_that_asked_and_those_inside_of_it() -> None:
+async def test_a_rejection_ends_the_asking_tool_call_and_nested_ones() -> None:
     calls: list[ToolCall] = []
 
     async def act(turn: Turn) -> None:

@@ -1,4 +1,4 @@
-"""Files of a turn are those of the client if it serves files, else those on the disk inside the roots.
+"""A turn reads and writes files through the client if it serves files, else on the disk inside the roots.
 
 A change is shown before the user is asked, whatever the client answers when the text of the file is read.
 """
@@ -101,7 +101,7 @@ async def test_a_file_that_the_client_refuses_is_compared_with_the_disk(error: R
 
 @pytest.mark.parametrize("error", [REFUSED, ResourceNotFound("Secret (-1): The user hides this file")])
 @pytest.mark.parametrize("name", ["binary", "folder", "../outside.txt"])
-async def test_without_a_text_the_user_is_asked_and_told_why(error: RequestError, name: str, tmp_path: Path) -> None:
+async def test_without_a_text_the_question_to_the_user_says_why(error: RequestError, name: str, tmp_path: Path) -> None:
     root = tmp_path / "root"
     (root / "folder").mkdir(parents=True)
     (root / "binary").write_bytes(b"\xff\xfe\xfa")
@@ -180,7 +180,7 @@ async def test_a_client_that_serves_files_is_asked() -> None:
         assert (third.path, third.content) == ("/work/new.txt", "text")
 
 
-async def test_without_such_a_client_files_are_those_on_the_disk(tmp_path: Path) -> None:
+async def test_without_such_a_client_files_are_on_the_disk(tmp_path: Path) -> None:
     read: list[str] = []
 
     async def act(turn: Turn) -> None:

@@ -1,4 +1,4 @@
-"""A model's call of a tool either fits a function, or says to the model what is wrong with it."""
+"""A model's call of a tool either fits a function, or is answered with its mistake."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ async def test_a_tool_call_without_a_block_knows_that_the_user_rejected_it() -> 
 
 
 @pytest.mark.parametrize(("choice", "allowed"), [("allow_always", True), ("reject_always", False)])
-async def test_always_holds_for_the_tool_in_the_session(choice: str, allowed: bool) -> None:
+async def test_always_applies_to_the_tool_in_the_session(choice: str, allowed: bool) -> None:
     results: list[bool] = []
     async with conversation() as talk:
         await talk.prompt(asking("read", "Read a", results), choice)
@@ -77,7 +77,7 @@ async def test_always_holds_for_the_tool_in_the_session(choice: str, allowed: bo
         assert len(talk.client.asked) == 1
 
 
-async def test_always_does_not_hold_for_anything_else() -> None:
+async def test_always_does_not_apply_to_anything_else() -> None:
     async def forget(turn: Turn) -> None:
         turn.session.permissions.forget("read")
 

@@ -13,6 +13,7 @@ from acp_bindings import v1
 from acp_kit.agent import Session, Settings, select, toggle
 from acp_runtime import RemoteError
 from tests.support.kit.turns import AgentWithSettings, KeepingClient
+from tests.support.recording_factory import RecordingFactory
 
 BOOLEANS = v1.ClientCapabilities(
     session=v1.ClientSessionCapabilities(
@@ -49,17 +50,12 @@ class Talk:
 
 @asynccontextmanager
 async def connected(capabilities: v1.ClientCapabilities = BOOLEANS) -> AsyncIterator[Talk]:
-    agents: list[AgentWithSettings] = []
     recorded: list[tuple[str, Any]] = []
-
-    def make(client: v1.RemoteClient) -> AgentWithSettings:
-        agents.append(AgentWithSettings(client, [], recorded))
-        return agents[0]
-
-    async with v1.connect_in_process(make, KeepingClient) as agent:
+    factory = RecordingFactory(lambda client: AgentWithSettings(client, [], recorded))
+    async with v1.connect_in_process(factory, KeepingClient) as agent:
         await agent.initialize(protocol_version=1, client_capabilities=capabilities)
         created = await agent.session_new(cwd="/work", mcp_servers=[])
-        yield Talk(agent, agents[0].settings, created, recorded)
+        yield Talk(agent, factory.handler.settings, created, recorded)
 
 
 async def test_a_new_session_shows_modes_and_options() -> None:
@@ -82,7 +78,7 @@ async def test_a_new_session_shows_modes_and_options() -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "kinds"),
     [
         (lambda talk: talk.set_mode("code"), ["config_option_update"]),
         (lambda talk: talk.set_option("mode", "code"), ["current_mode_update"]),
@@ -90,14 +86,14 @@ async def test_a_new_session_shows_modes_and_options() -> None:
     ],
     ids=["by mode", "by option", "by the agent"],
 )
-async def test_a_changed_mode_is_told_as_the_client_does_not_know_it_and_recorded(
-    change: Callable[[Talk], Awaitable[Any]], told: list[str]
+async def test_a_changed_mode_is_sent_because_the_client_does_not_know_it_and_recorded(
+    change: Callable[[Talk], Awaitable[Any]], kinds: list[str]
 ) -> None:
     async with connected() as talk:
         await change(talk)
         await talk.set_option("model", "large")  # its answer comes after the updates
         assert (talk.state(), talk.settings.mode) == ({"mode": "code", "model": "large", "web": False}, "code")
-        assert [update.session_update for update in talk.updates] == told
+        assert [update.session_update for update in talk.updates] == kinds
         last = {update.session_update: update for _, update in talk.recorded}
         assert last.keys() == {"current_mode_update", "config_option_update"}
         assert last["current_mode_update"].current_mode_id == "code"
@@ -105,13 +101,13 @@ async def test_a_changed_mode_is_told_as_the_client_does_not_know_it_and_recorde
         assert {option.id: option.current_value for option in options} == talk.state()
 
 
-async def test_a_client_without_booleans_is_not_told_of_toggles() -> None:
+async def test_toggles_are_not_sent_to_a_client_without_booleans() -> None:
     async with connected(v1.ClientCapabilities()) as talk:
         assert [option.id for option in talk.created.config_options or []] == ["mode", "model"]
         assert talk.settings["web"] is False
 
 
-async def test_other_options_are_told_only_if_the_agent_changes_them() -> None:
+async def test_other_options_are_sent_only_if_the_agent_changes_them() -> None:
     async with connected() as talk:
         assert await talk.set_option("model", "small") == ["ask", "small", False]
         assert await talk.set_option("web", value=True) == ["ask", "small", True]

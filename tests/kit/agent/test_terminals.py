@@ -83,14 +83,14 @@ async def turn_with(client: Client) -> AsyncIterator[Turn]:
 
 @asynccontextmanager
 async def terminal(client: Client, command: str = "sleep") -> AsyncIterator[Terminal]:
-    async with turn_with(client) as turn, turn.terminal(command) as found:
-        yield found
+    async with turn_with(client) as turn, turn.terminal(command) as started:
+        yield started
 
 
 async def test_a_command_is_run_in_the_session_s_directory_and_released() -> None:
     client = Client()
-    async with turn_with(client) as turn, turn.terminal("true", "-q", env={"A": "1"}, output_byte_limit=100) as found:
-        result = await found.wait()
+    async with turn_with(client) as turn, turn.terminal("true", "-q", env={"A": "1"}, output_byte_limit=100) as started:
+        result = await started.wait()
     assert result == TerminalResult(exit_code=0, signal=None, output="so far", truncated=True, timed_out=False)
     assert client.calls == ["create", "wait", "output", "release"]
     created = SimpleNamespace(**client.created)
@@ -100,8 +100,8 @@ async def test_a_command_is_run_in_the_session_s_directory_and_released() -> Non
 
 async def test_a_command_that_takes_too_long_is_killed() -> None:
     client = Client()
-    async with terminal(client) as found:
-        result = await found.wait(timeout=0)
+    async with terminal(client) as started:
+        result = await started.wait(timeout=0)
     assert (result.timed_out, result.exit_code, result.signal) == (True, None, "SIGKILL")
     assert client.calls[-4:] == ["kill", "wait", "output", "release"]
 
@@ -125,10 +125,10 @@ async def test_a_cancelled_turn_ends_although_the_client_does_not_answer(
     client = Client(silent=[silent])
 
     async def work() -> None:
-        async with terminal(client, "true") as found:
+        async with terminal(client, "true") as started:
             assert silent != "create", "the block was entered"
             if silent == "wait":
-                await found.wait()
+                await started.wait()
 
     working = asyncio.create_task(work())
     await client.waiting.wait()

@@ -96,7 +96,7 @@ async def test_an_empty_text_is_not_sent() -> None:
         ]
 
 
-async def test_the_stop_reason_is_that_of_the_turn() -> None:
+async def test_the_stop_reason_is_the_turns() -> None:
     async def act(turn: Turn) -> None:
         turn.stop_reason = "max_tokens"
 

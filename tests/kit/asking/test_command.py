@@ -121,7 +121,7 @@ def test_halves_of_line_ends_and_of_characters_are_joined(asking: Asking) -> Non
     assert (code, stdout) == (0, "a\nb\\rc \N{GRINNING FACE}\\x1b[2J\n")
 
 
-def test_without_a_terminal_permission_is_rejected_and_this_is_said(asking: Asking) -> None:
+def test_without_a_terminal_permission_is_rejected_with_a_note(asking: Asking) -> None:
     code, stdout, stderr = asking.run("hello", "--allow", "read", agent=asking.command('delete, "done"'))
     assert (code, stdout) == (0, "done\n")
     assert "Rejected: Delete \\x1b[31mlogs (kind delete). There is no terminal to ask you on. See --allow.\n" in stderr
@@ -185,7 +185,7 @@ def test_a_wrong_argument_is_two(arguments: list[str], problem: str, capsys: pyt
 
 
 @pytest.mark.parametrize("json_lines", [False, True])
-def test_a_needed_login_is_three_and_says_what_to_do(
+def test_a_needed_login_exits_with_three_and_says_how_to_log_in(
     json_lines: bool, asking: Asking, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(asking.folder)

@@ -14,12 +14,12 @@ from acp_kit.__main__ import main
 from acp_kit.checking.agent import AgentCommand
 from acp_kit.checking.agent_scenarios import AGENT_SCENARIOS
 from acp_kit.checking.running import Result, run_agent
-from tests.support.kit.checked_agent import DEFECTS
-from tests.support.paths import ROOT
+from tests.kit.checking import checked_agent
+from tests.kit.checking.checked_agent import DEFECTS
 from tests.support.scale import STRESS
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform == "win32", reason="the agent needs POSIX")]
-AGENT = [sys.executable, "-I", "-S", str(ROOT / "tests" / "support" / "kit" / "checked_agent.py")]
+AGENT = [sys.executable, "-I", "-S", checked_agent.__file__]
 
 
 async def check(defect: str, ids: list[str], deadline: float) -> list[Result]:

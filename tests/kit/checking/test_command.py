@@ -1,4 +1,4 @@
-"""The command `check-client`: its report in three forms, its exit codes, and what it says about wrong commands."""
+"""The command `check-client`: its report in three forms, its exit codes, and its errors for wrong commands."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ import pytest
 
 from acp_kit.__main__ import main
 from acp_kit.checking.client_scenarios import CLIENT_SCENARIOS as SCENARIOS
-from tests.support.paths import ROOT
+from tests.kit.checking import checked_client
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the client needs POSIX")
-CLIENT = ROOT / "tests" / "support" / "kit" / "checked_client.py"
+CLIENT = checked_client.__file__
 IDS = ["messages", "method-not-found", "unknown-request"]
 SCHEMA_KEYS = {"id", "level", "rule", "page", "status", "reason", "seconds", "exitCode", "messages", "output"}
 
 
 def check(defect: str, *options: str) -> int:
     only = [word for id in IDS for word in ("--only", id)]
-    client = [sys.executable, "-I", "-S", str(CLIENT), defect, "{agent}", "{prompt}"]
+    client = [sys.executable, "-I", "-S", CLIENT, defect, "{agent}", "{prompt}"]
     return main(["check-client", *only, "--deadline", "6", *options, "--", *client])
 
 
@@ -85,7 +85,7 @@ def test_prompt_args_are_the_last_arguments(tmp_path: Path, capsys: pytest.Captu
 
 
 def test_load_args_make_the_client_load_a_session(capsys: pytest.CaptureFixture[str]) -> None:
-    client = [sys.executable, "-I", "-S", str(CLIENT), "", "{agent}", "{prompt}"]
+    client = [sys.executable, "-I", "-S", CLIENT, "", "{agent}", "{prompt}"]
     assert main(["check-client", "--only", "load", "--load-args", "load", "--", *client]) == 0
     assert capsys.readouterr().out.startswith("ok    MUST    load\n")
 

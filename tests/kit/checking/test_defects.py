@@ -13,16 +13,16 @@ import pytest
 from acp_kit.checking.client import ClientCommand
 from acp_kit.checking.client_scenarios import CLIENT_SCENARIOS as SCENARIOS
 from acp_kit.checking.running import Result, run_client
-from tests.support.kit.checked_client import DEFECTS
-from tests.support.paths import ROOT
+from tests.kit.checking import checked_client
+from tests.kit.checking.checked_client import DEFECTS
 from tests.support.scale import STRESS
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform == "win32", reason="the client needs POSIX")]
-CLIENT = ROOT / "tests" / "support" / "kit" / "checked_client.py"
+CLIENT = checked_client.__file__
 
 
 async def check(defect: str, ids: list[str], deadline: float) -> list[Result]:
-    arguments = [sys.executable, "-I", "-S", str(CLIENT), defect, "{agent}", "{prompt}"]
+    arguments = [sys.executable, "-I", "-S", CLIENT, defect, "{agent}", "{prompt}"]
     command = ClientCommand(arguments, load_arguments=[*arguments, "load"], deadline=deadline, quiet_time=0.5)
     return await asyncio.gather(*(run_client(SCENARIOS[id], command) for id in ids))
 
@@ -33,7 +33,7 @@ async def test_a_good_client_passes_each_scenario() -> None:
 
 
 async def test_a_good_client_of_version_2_passes_each_scenario_of_version_2() -> None:
-    arguments = [sys.executable, "-I", "-S", str(CLIENT), "", "{agent}", "{prompt}", "version 2"]
+    arguments = [sys.executable, "-I", "-S", CLIENT, "", "{agent}", "{prompt}", "version 2"]
     command = ClientCommand(arguments, deadline=60, quiet_time=0.5, version=2)
     scenarios = [scenario for scenario in SCENARIOS.values() if 2 in scenario.versions]
     results = await asyncio.gather(*(run_client(scenario, command) for scenario in scenarios))
@@ -56,7 +56,7 @@ async def test_a_defect_is_found_by_its_own_scenario_and_by_no_other_must(defect
 
 
 async def test_a_client_that_stays_open_is_ended_after_each_scenario() -> None:
-    arguments = [sys.executable, "-I", "-S", str(CLIENT), "", "{agent}", "{prompt}", "stays"]
+    arguments = [sys.executable, "-I", "-S", CLIENT, "", "{agent}", "{prompt}", "stays"]
     command = ClientCommand(arguments, deadline=60, quiet_time=0.5, by_hand=True)
     by_id = {id: await run_client(SCENARIOS[id], command) for id in ("messages", "late-update", "agent-dies")}
     assert [result.status for result in by_id.values()] == ["passed", "passed", "skipped"]

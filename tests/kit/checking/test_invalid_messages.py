@@ -1,4 +1,4 @@
-"""Programs that write anything at all: what the report says about them, and that it never is a traceback."""
+"""Programs may write anything at all: the report names it, and never is a traceback."""
 
 from __future__ import annotations
 
@@ -72,14 +72,14 @@ async def check(scenario: str, *, deadline: float = 60, **answers: list[str]) ->
     ],
 )
 async def test_an_invalid_line_is_the_reason_even_if_the_scenario_fails(answers: Any, reason: str) -> None:
-    found = await check("messages", deadline=5, **answers)
-    assert (found.status, reason in found.reason) == ("failed", True), found.reason
+    checked = await check("messages", deadline=5, **answers)
+    assert (checked.status, reason in checked.reason) == ("failed", True), checked.reason
 
 
 async def test_config_options_without_an_id_are_ignored() -> None:
     opened = result({**OPENED, "configOptions": NO_ID})
-    found = await check("config-options", session_new=[opened])
-    assert (found.status, found.reason) == ("skipped", "the session has no config options")
+    checked = await check("config-options", session_new=[opened])
+    assert (checked.status, checked.reason) == ("skipped", "the session has no config options")
 
 
 async def test_a_client_that_sends_session_new_without_an_id_has_an_invalid_line(tmp_path: Path) -> None:
@@ -91,17 +91,17 @@ async def test_a_client_that_sends_session_new_without_an_id_has_an_invalid_line
         f"agent.communicate({chr(10).join([*lines, '']).encode()!r})\n"
     )
     command = ClientCommand([sys.executable, str(program), "{agent}"], deadline=60)
-    found = await run_client(CLIENT_SCENARIOS["updates-before-session"], command)
-    assert found.reason == "a line is not valid: session/new: the notification session/new is unknown"
+    checked = await run_client(CLIENT_SCENARIOS["updates-before-session"], command)
+    assert checked.reason == "a line is not valid: session/new: the notification session/new is unknown"
 
 
 async def test_a_flood_is_the_reason_and_ends_the_scenario(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(peer, "MAX_LINES", 20)
-    found = await check("cancel", session_prompt=[call("_acme/tick")] * 30)
-    assert found.reason.startswith("the agent wrote more than 20 lines before")
+    checked = await check("cancel", session_prompt=[call("_acme/tick")] * 30)
+    assert checked.reason.startswith("the agent wrote more than 20 lines before")
 
 
-async def test_the_report_escapes_what_the_program_has_written() -> None:
+async def test_the_report_escapes_the_output_of_the_program() -> None:
     line = '{"jsonrpc": "2.0", "id": 1, "method": "fs/\x9b31m"}'
     printed = format_text(await check("messages", session_prompt=[line, ENDED]))
     assert "\x9b" not in printed

@@ -1,4 +1,4 @@
-"""`session.choose` sets an option or the mode, whichever the agent has, and says what is offered if it isn't there."""
+"""`session.choose` sets an option or the mode, whichever the agent has. Its error lists the offered values."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MODES = {"currentModeId": "ask", "availableModes": [{"id": "ask", "name": "Ask"}
 
 
 class SettingsAgent(ActingAgent):
-    """Has these options and modes, and does what it is asked, or nothing."""
+    """Has these options and modes, and sets the requested ones, or none."""
 
     def __init__(self, client: v1.RemoteClient, session: dict[str, Any], *, obeys: bool) -> None:
         super().__init__(client, [], [])
@@ -92,7 +92,7 @@ async def test_without_an_option_for_it_the_mode_is_set() -> None:
         ),
     ],
 )
-async def test_what_is_not_offered_is_an_error_with_what_is(
+async def test_an_unoffered_choice_is_an_error_with_the_offered_ones(
     session: dict[str, Any], choice: tuple[str, Any], message: str
 ) -> None:
     async with session_with(**session) as opened:

@@ -34,7 +34,7 @@ MESSAGE = (
 )
 
 
-async def test_a_time_out_of_something_else_is_not_said_to_be_the_agents() -> None:
+async def test_the_agent_is_not_blamed_for_a_time_out_of_something_else() -> None:
     with pytest.raises(TimeoutError, match=r"^the disk$"):
         async with time_limit(60, lambda: "the agent"):
             raise TimeoutError("the disk")

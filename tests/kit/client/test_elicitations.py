@@ -82,7 +82,7 @@ def test_a_form_begins_with_its_defaults(profile: Any) -> None:
 
 
 class Browser:
-    """Asks the user about addresses, with these answers, and keeps what was opened and completed."""
+    """Asks the user about addresses, with these answers, and keeps the opened and completed ones."""
 
     def __init__(self, *answers: Any) -> None:
         self.answers = [*answers]

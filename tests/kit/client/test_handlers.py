@@ -41,7 +41,7 @@ class _Viewer(UpdateHandlers, PermissionHandlers, Client):
     pass
 
 
-def test_a_client_advertises_what_its_bases_serve_and_extensions(tmp_path: Path) -> None:
+def test_a_client_advertises_the_handlers_of_its_bases_and_extensions(tmp_path: Path) -> None:
     files = FileSystemCapabilities(read_text_file=True, write_text_file=True)
     assert client_capabilities(_Everything(tmp_path)) == ClientCapabilities(fs=files, terminal=True)
     reading = FileSystemCapabilities(read_text_file=True, write_text_file=False)
@@ -66,7 +66,7 @@ REQUESTS: dict[str, tuple[list[dict[str, Any]], dict[str, Any], dict[str, Any]]]
 
 
 @pytest.mark.parametrize("case", REQUESTS)
-async def test_a_request_has_what_the_session_knows_of_its_tool_call(case: str) -> None:
+async def test_a_request_has_the_tool_call_as_the_session_knows_it(case: str) -> None:
     known, sent, seen = REQUESTS[case]
     asked: list[Any] = []
 

@@ -11,6 +11,7 @@ from acp_bindings import v1
 from acp_kit.client import list_sessions
 from acp_runtime import CapabilityError
 from tests.support.kit.turns import Viewer
+from tests.support.recording_factory import RecordingFactory
 from tests.support.runtime.peer import PlainAgent
 
 
@@ -47,16 +48,11 @@ class Listing(PlainAgent):
 async def test_pages_are_requested_until_there_is_no_cursor_or_it_is_repeated(
     cursors: list[Any], asked: list[Any]
 ) -> None:
-    agents: list[Listing] = []
-
-    def make(client: v1.RemoteClient) -> Listing:
-        agents.append(Listing(client, *cursors))
-        return agents[0]
-
-    async with v1.connect_in_process(make, Viewer) as agent:
+    factory = RecordingFactory(lambda client: Listing(client, *cursors))
+    async with v1.connect_in_process(factory, Viewer) as agent:
         await agent.initialize(protocol_version=1)
         sessions = [info.session_id async for info in list_sessions(agent, cwd=Path("/a"))]
-    requests = agents[0].requests
+    requests = factory.handler.requests
     assert sessions == [str(page + 1) for page in range(len(asked))]
     assert [request.cursor for request in requests] == asked
     assert {request.cwd for request in requests} == {"/a"}

@@ -1,4 +1,4 @@
-"""A policy answers permission requests by rules, by asking, or by what the user decided before."""
+"""A policy answers permission requests by rules, by asking, or by earlier decisions of the user."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ async def test_the_end_of_the_input_rejects_the_tool_call_without_a_traceback(
 @pytest.mark.parametrize(
     ("always", "again"), [("allow_always", "allow_once"), ("reject_always", "reject_once")], ids=["allow", "reject"]
 )
-async def test_always_holds_for_one_tool_in_one_session(always: str, again: str) -> None:
+async def test_always_applies_to_one_tool_in_one_session(always: str, again: str) -> None:
     user = _User(always, "allow_once", "reject_once", "allow_once", "reject_once")
     policy = PermissionPolicy(ask=user)
     tool = {"name": "read_file", "title": "Read a"}
@@ -178,7 +178,7 @@ async def test_what_was_not_decided_is_asked(first: dict[str, Any], answer: str,
 SECRET = [v1.ToolCallLocation(path="/etc/passwd")]
 
 
-async def test_rules_go_before_what_the_user_decided() -> None:
+async def test_rules_go_before_decisions_of_the_user() -> None:
     policy = PermissionPolicy(reject(under="/etc"), ask=_User("reject_always"))
     assert await _answer(policy, _request(name="n")) == "reject_always"
     policy = PermissionPolicy(allow(under="/etc"), ask=_User("reject_always"))
@@ -187,7 +187,7 @@ async def test_rules_go_before_what_the_user_decided() -> None:
 
 
 @pytest.mark.parametrize("rule", [reject(under="/etc"), ask(under="/etc")], ids=["reject", "ask"])
-async def test_an_agent_is_not_told_always_if_a_rule_may_decide_otherwise_later(rule: Rule) -> None:
+async def test_the_answer_is_not_always_if_a_rule_may_decide_otherwise_later(rule: Rule) -> None:
     user = _User("allow_always", "reject_once")
     policy = PermissionPolicy(rule, ask=user)
     answers = [await _answer(policy, _request(title=title, name="n")) for title in ("Read a", "Read b")]
@@ -197,7 +197,7 @@ async def test_an_agent_is_not_told_always_if_a_rule_may_decide_otherwise_later(
         assert await _answer(policy, _request(name="n", locations=SECRET)) == "reject_once"
 
 
-async def test_what_was_decided_always_can_be_kept_and_put_back() -> None:
+async def test_decisions_for_always_can_be_kept_and_restored() -> None:
     user = _User("allow_always", "reject_always")
     before, after = (PermissionPolicy(ask(under="/etc"), ask=user) for _ in range(2))
     await _answer(before, _request(name="n"))

@@ -14,6 +14,7 @@ from acp_bindings import v1
 from acp_kit.client import FileHandlers, TerminalHandlers, Terminals, Workspace, open_session
 from acp_runtime import InvalidParams
 from tests.support.kit.turns import Viewer
+from tests.support.recording_factory import RecordingFactory
 from tests.support.runtime.peer import PlainAgent
 
 
@@ -57,19 +58,14 @@ async def projects(folder: Path) -> AsyncIterator[Place]:
     for project in a, b:
         project.mkdir()
         (project / "x").write_text(f"of {project.name}")
-    handlers: list[SeveralRoots] = []
-
-    def make(client: v1.RemoteClient) -> SeveralRoots:
-        handlers.append(SeveralRoots(client))
-        return handlers[0]
-
+    factory = RecordingFactory(SeveralRoots)
     async with (
         Terminals(a, b) as terminals,
-        v1.connect_in_process(make, lambda agent: Editor(agent, Workspace(a, b), terminals)) as agent,
+        v1.connect_in_process(factory, lambda agent: Editor(agent, Workspace(a, b), terminals)) as agent,
     ):
         files = v1.FileSystemCapabilities(read_text_file=True, write_text_file=True)
         await agent.initialize(protocol_version=1, client_capabilities=v1.ClientCapabilities(fs=files, terminal=True))
-        yield Place(a, b, agent, handlers[0].client)
+        yield Place(a, b, agent, factory.handler.client)
 
 
 Use: TypeAlias = Callable[[v1.RemoteClient, str, Path], Awaitable[Any]]

@@ -15,6 +15,7 @@ from acp_kit.client import UnfinishedTurn, deliver_update, find_session, open_se
 from acp_kit.client.sessions import reopen_session
 from acp_runtime import InvalidResponse, ResourceNotFound
 from tests.support.kit.turns import Act, AgentWithSettings, KeepingClient
+from tests.support.recording_factory import RecordingFactory
 
 
 class SessionAgent(AgentWithSettings):
@@ -79,15 +80,10 @@ class Pair:
 
 @asynccontextmanager
 async def connected(*acts: Act) -> AsyncIterator[Pair]:
-    made: list[SessionAgent] = []
-
-    def make(client: v1.RemoteClient) -> SessionAgent:
-        made.append(SessionAgent(client, [*acts]))
-        return made[0]
-
-    async with v1.connect_in_process(make, DeliveringClient) as agent:
+    factory = RecordingFactory(lambda client: SessionAgent(client, [*acts]))
+    async with v1.connect_in_process(factory, DeliveringClient) as agent:
         await agent.initialize(protocol_version=1)
-        yield Pair(agent, made[0])
+        yield Pair(agent, factory.handler)
 
 
 def says(*texts: str) -> Act:
@@ -286,7 +282,7 @@ async def test_a_session_is_closed_at_the_end_of_the_block() -> None:
         assert pair.handler.closed == [session.id, "old"]
 
 
-async def test_a_turn_that_still_runs_when_its_session_is_closed_is_cancelled_and_loses_nothing() -> None:
+async def test_closing_a_session_cancels_its_turn_and_loses_no_update() -> None:
     begun, may_go_on = asyncio.Event(), asyncio.Event()
 
     async def act(turn: Turn) -> None:

@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from acp_bindings import v1, v1_unstable
 from acp_kit.client import SessionState
-from tests.support.kit.session_fold import fold, without_marks
-from tests.support.kit.session_updates import PROFILES, UPDATES, dump, parse, recorded_sessions, text_chunk
+from tests.kit.client.session_fold import fold, without_marks
+from tests.support.kit.session_updates import PROFILES, dump, parse, recorded_sessions, text_chunk, updates_of
 from tests.support.kit.shown import shown, state_of
 from tests.support.scale import count
 
@@ -21,9 +21,11 @@ from tests.support.scale import count
 @pytest.mark.stress
 @settings(max_examples=count(60, 5000), deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(
-    updates=st.lists(UPDATES, max_size=25), profile=st.sampled_from(list(PROFILES.values())), every=st.integers(1, 5)
+    updates=st.lists(updates_of("v1"), max_size=25),
+    profile=st.sampled_from(list(PROFILES.values())),
+    every=st.integers(1, 5),
 )
-def test_any_sequence_shows_what_a_plain_fold_shows(updates: list[Any], profile: Any, every: int) -> None:
+def test_the_state_after_any_sequence_equals_a_plain_fold(updates: list[Any], profile: Any, every: int) -> None:
     parsed = [parse(update, profile) for update in updates]
     state, taken = SessionState(), []
     for number, update in enumerate(parsed):
@@ -35,7 +37,7 @@ def test_any_sequence_shows_what_a_plain_fold_shows(updates: list[Any], profile:
         assert shown(snapshot) == _expected(parsed[:length]), "a snapshot changed"
 
 
-def test_recorded_sessions_show_what_a_plain_fold_shows() -> None:
+def test_the_state_after_recorded_sessions_equals_a_plain_fold() -> None:
     sessions = list(recorded_sessions())
     assert sessions
     for name, updates in sessions:
@@ -105,7 +107,7 @@ def test_an_unknown_update_changes_nothing() -> None:
     assert state.snapshot() is before
 
 
-def test_a_snapshot_shares_what_did_not_change() -> None:
+def test_a_snapshot_shares_unchanged_parts() -> None:
     updates = [v1.SessionUpdateToolCall(tool_call_id=str(number), title="t") for number in range(600)]
     state = state_of(updates)
     before = state.snapshot()

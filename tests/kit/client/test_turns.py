@@ -257,7 +257,7 @@ async def session_with_a_raw_agent() -> AsyncIterator[tuple[ClientSession, Peer]
     async with calling(LINKS["memory"], Viewer) as (agent, peer):
         opening = open_session(agent, cwd="/work")
         entering = asyncio.create_task(opening.__aenter__())
-        await peer.send({"id": (await peer.receive())["id"], "result": {"sessionId": "s"}})
+        await peer.answer(result={"sessionId": "s"})
         session = await entering
         yield session, peer
         await opening.__aexit__(None, None, None)
@@ -268,7 +268,7 @@ def in_one_piece(*messages: Any) -> bytes:
 
 
 @pytest.mark.parametrize("earlier", [[], ["a", "b"]], ids=["first", "behind updates"])
-async def test_a_turn_ends_with_the_answer_and_what_follows_is_only_in_the_state(earlier: list[str]) -> None:
+async def test_a_turn_ends_with_the_answer_and_later_updates_are_only_in_the_state(earlier: list[str]) -> None:
     async with session_with_a_raw_agent() as (session, peer):
         async with session.prompt("hello") as turn:
             answer = {"id": (await peer.receive())["id"], "result": {"stopReason": "end_turn"}}

@@ -1,4 +1,4 @@
-"""A client that keeps updates from its sessions is told so in the log, once for each agent."""
+"""A client that doesn't pass updates on to its sessions gets a warning in the log, once for each agent."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ async def keep_quiet(turn: Turn) -> None:
 async def warnings_of(
     client: Callable[[v1.RemoteAgent], v1.Client], caplog: pytest.LogCaptureFixture, *sessions: tuple[Act, ...]
 ) -> list[str]:
-    """Open sessions with a new agent each, run their turns, and return what was logged."""
+    """Open sessions with a new agent each, run their turns, and return the warnings."""
     caplog.clear()
     for acts in sessions:
         async with connect(ScriptedAgent(*acts), client) as session:

@@ -67,7 +67,7 @@ async def test_a_session_whose_id_no_database_can_store_is_unknown(odd: str, whe
             await store.fork("s", odd)
 
 
-async def test_a_cursor_of_somebody_else_is_refused(where: str) -> None:
+async def test_a_cursor_that_the_store_did_not_make_is_refused(where: str) -> None:
     odd = ("[" * 100_000, json.dumps(["\ud800", "a"]), json.dumps(["a", "\ud800"]), json.dumps(["a", "\0"]))
     encoded = [urlsafe_b64encode(content.encode()).decode() for content in odd]
     async with opened(where) as store:
@@ -76,7 +76,7 @@ async def test_a_cursor_of_somebody_else_is_refused(where: str) -> None:
                 await store.list(cursor=cursor)
 
 
-async def test_an_append_that_fails_does_not_fail_those_that_wait_with_it(database: str) -> None:
+async def test_a_failed_append_does_not_fail_appends_that_wait_beside_it(database: str) -> None:
     infinite = v1.SessionUpdateToolCall(tool_call_id="1", title="t", raw_input=float("inf"))
     async with opened(database, "s") as store:
         results = await asyncio.gather(

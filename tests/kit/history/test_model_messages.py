@@ -13,7 +13,7 @@ from acp_bindings import v1, v1_unstable
 from acp_kit.history import MemoryHistory, to_anthropic, to_openai
 from tests.support.kit.histories import read
 from tests.support.kit.model_rules import check_anthropic, check_openai, validate
-from tests.support.kit.session_updates import UPDATES, parse, recorded_sessions, text_chunk
+from tests.support.kit.session_updates import parse, recorded_sessions, text_chunk, updates_of
 from tests.support.scale import count
 
 # The group shares the import of openai.
@@ -221,7 +221,7 @@ def test_the_messages_of_any_history_fulfil_the_rules_of_the_endpoints(profile: 
     params: TypeAdapter[Any] = TypeAdapter(list[ChatCompletionMessageParam])
 
     @settings(max_examples=count(60, 2000), deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
-    @given(st.lists(UPDATES, max_size=12), st.booleans())
+    @given(st.lists(updates_of("v1"), max_size=12), st.booleans())
     def check(updates: list[Any], images: bool) -> None:
         history = asyncio.run(history_of([parse(update, profile) for update in updates]))
         messages = to_openai(history, images=images)

@@ -127,7 +127,7 @@ class Recording(v1.Agent):
         return turn.response
 
 
-async def test_a_client_that_loads_a_session_sees_what_the_first_one_saw(tmp_path: Path) -> None:
+async def test_a_client_that_loads_a_session_sees_the_same_as_the_first_one(tmp_path: Path) -> None:
     @asynccontextmanager
     async def connected() -> AsyncGenerator[v1.RemoteAgent]:
         async with (
@@ -148,7 +148,7 @@ async def test_a_client_that_loads_a_session_sees_what_the_first_one_saw(tmp_pat
 
 
 @pytest.mark.parametrize("has_compaction", [False, True])
-async def test_a_client_gets_only_what_it_advertised(has_compaction: bool) -> None:
+async def test_a_replay_sends_only_updates_that_the_client_advertised(has_compaction: bool) -> None:
     history = MemoryHistory()
     await history.create("s", cwd="/a")
     text = v1.SessionUpdateAgentMessageChunk(content=v1.ContentBlockText(text="Hi."))

@@ -1,4 +1,4 @@
-"""`SqlHistory`: its file, its errors, and what it asks of a database."""
+"""`SqlHistory`: its file, its errors, and its requests to a database."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from acp_bindings import v1, v1_unstable
 from acp_kit.history import HistoryDamaged, HistoryError, HistoryTooNew, SqlHistory
 from tests.support.kit.histories import kept, opened, read
 from tests.support.kit.session_updates import text_chunk
+from tests.support.loop_iterations import let_others_run
 from tests.support.programs import output_of
 
 # The group shares the import of sqlalchemy.
@@ -194,8 +195,7 @@ async def test_an_append_that_is_cancelled_is_finished(database: str) -> None:
     async with opened(database, "s") as store:
         for steps in range(30):
             task = asyncio.create_task(store.append("s", text_chunk(f"{steps}.")))
-            for _ in range(steps):
-                await asyncio.sleep(0)
+            await let_others_run(steps)
             task.cancel()
             await asyncio.wait([task])
         (message,) = await read(store)

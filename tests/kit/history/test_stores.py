@@ -13,7 +13,7 @@ from acp_bindings import v1
 from acp_kit.history import SessionExists, UnknownSession
 from acp_runtime import Options, OversizedMessage, ResourceNotFound
 from tests.support.kit.histories import kept, opened, read
-from tests.support.kit.session_updates import UPDATES, parse, recorded_sessions, text_chunk
+from tests.support.kit.session_updates import parse, recorded_sessions, text_chunk, updates_of
 from tests.support.scale import count
 
 # The group shares the import of sqlalchemy.
@@ -25,7 +25,7 @@ def call(number: int, **fields: Any) -> Any:
 
 
 @pytest.mark.stress
-def test_reading_any_sequence_shows_what_was_appended(where: str) -> None:
+def test_reading_returns_any_sequence_that_was_appended(where: str) -> None:
     numbers = iter(range(1_000_000))
 
     @settings(
@@ -34,7 +34,7 @@ def test_reading_any_sequence_shows_what_was_appended(where: str) -> None:
         derandomize=True,
         suppress_health_check=list(HealthCheck),
     )
-    @given(st.lists(st.lists(UPDATES, min_size=1, max_size=5), max_size=8))
+    @given(st.lists(st.lists(updates_of("v1"), min_size=1, max_size=5), max_size=8))
     def check(batches: list[list[Any]]) -> None:
         runner.run(append_and_read(f"s{next(numbers)}", [[parse(item) for item in batch] for batch in batches]))
 
@@ -203,13 +203,13 @@ async def test_a_fork_has_the_history_until_then_and_its_own_afterwards(where: s
         assert await read(store, "fork") == [call(1, status="failed"), text_chunk("ac"), title]
         info = await store.info("fork")
         assert (info.cwd, info.additional_directories, info.title) == ("/c", ["/d"], "t")
-        for cwd, found in ((None, "/a"), ("", "")):
+        for cwd, expected in ((None, "/a"), ("", "")):
             await store.fork("s", f"fork {cwd}", cwd=cwd)
             info = await store.info(f"fork {cwd}")
-            assert (info.cwd, info.additional_directories) == (found, [])
+            assert (info.cwd, info.additional_directories) == (expected, [])
 
 
-async def test_the_directories_of_a_session_are_those_that_it_was_loaded_with_last(where: str) -> None:
+async def test_a_session_keeps_the_directories_of_its_last_load(where: str) -> None:
     async with opened(where) as store:
         for name in "s", "later":
             await store.create(name, cwd="/a", additional_directories=["/b"])

@@ -259,7 +259,7 @@ async def test_a_command_that_ignores_sigterm_is_killed() -> None:
         assert await _wait(terminals, id) == v1.WaitForTerminalExitResponse(signal="SIGKILL")
 
 
-async def test_a_released_terminal_is_gone_and_ends_what_waits_for_it() -> None:
+async def test_a_released_terminal_is_gone_and_calls_that_wait_for_it_return() -> None:
     async with Terminals() as terminals:
         id = await _create(terminals, "exec sleep 1000")
         waiting = asyncio.create_task(_wait(terminals, id))

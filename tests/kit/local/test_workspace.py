@@ -175,7 +175,7 @@ async def test_unsaved_text_is_read_in_place_of_the_file(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("is_async", [False, True])
-async def test_an_editor_is_told_of_writes(tmp_path: Path, is_async: bool) -> None:
+async def test_an_editor_is_informed_of_writes(tmp_path: Path, is_async: bool) -> None:
     (tmp_path / "link").symlink_to("file")
     results: list[tuple[Path, str, str]] = []
 

@@ -1,4 +1,4 @@
-"""Connections with the official classes, in one process: what they take, how they end, and what they report."""
+"""Connections with the official classes, in one process: their arguments, their ends and their reports."""
 
 from __future__ import annotations
 
@@ -33,6 +33,7 @@ from acp.schema import (
 from acp_bindings import v1
 from acp_kit import official
 from acp_kit.official._observers import Observers
+from tests.support.loop_iterations import let_others_run
 
 
 class Echo(Agent):
@@ -335,8 +336,7 @@ async def test_an_agent_that_does_not_listen_yet_answers_nothing() -> None:
         agent = official.AgentSideConnection(Echo(), agent_writer, agent_reader, listening=False)
         async with official.ClientSideConnection(Screen(), writer, reader) as connection:
             opened = asyncio.create_task(connection.initialize(protocol_version=1))
-            for _ in range(20):
-                await asyncio.sleep(0)
+            await let_others_run(20)
             assert not opened.done()
             listening = asyncio.create_task(agent.listen())
             assert (await opened).protocol_version == 1
@@ -416,7 +416,7 @@ async def test_a_process_is_shown_as_the_official_sdk_does() -> None:
     assert process.returncode is not None
 
 
-async def test_the_stderr_of_a_process_has_what_it_writes_at_its_end() -> None:
+async def test_the_last_words_of_a_process_are_in_its_stderr() -> None:
     program = "import sys; sys.stdin.read(); sys.stderr.write('bye')"
     async with official.spawn_agent_process(Screen(), sys.executable, "-c", program) as (_, process):
         assert process.stderr is not None
@@ -545,6 +545,6 @@ def test_a_release_that_is_not_tested_gives_a_warning(monkeypatch: pytest.Monkey
     reload(official)
 
 
-def test_the_names_are_those_of_the_official_package() -> None:
+def test_every_name_exists_in_the_official_package() -> None:
     names = set(official.__all__) - {"TESTED_RELEASES"}
     assert {name for name in names if not hasattr(acp.core, name) and not hasattr(acp, name)} == set()

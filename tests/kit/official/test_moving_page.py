@@ -1,4 +1,4 @@
-"""docs/moving.md has the names of the installed official SDK, and what they are here."""
+"""docs/moving.md has the names of the installed official SDK, and their names here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is secret in messages. `test_frame_log.py` has what is redacted in URLs and environments."""
+"""Secrets in messages are redacted. `test_frame_log.py` tests URLs and environments."""
 
 from __future__ import annotations
 

@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 
 from acp_bindings.v1 import PromptRequest, PromptResponse, SessionNotification
-from tests.support.kit.remote_links import REMOTE_LINKS
+from tests.kit.remote.remote_links import REMOTE_LINKS
+from tests.support.loop_iterations import let_others_run
 from tests.support.runtime.peer import (
     Link,
     Peer,
@@ -97,7 +98,7 @@ async def used(agent: Any, peer: Peer, *sessions: str) -> None:
     """Let a client use sessions."""
     for session in sessions:
         call = asyncio.ensure_future(agent.session_set_mode(session_id=session, mode_id="m"))
-        await peer.send({"id": (await peer.receive())["id"], "result": {}})
+        await peer.answer(result={})
         await call
 
 
@@ -108,8 +109,7 @@ async def test_messages_of_a_session_that_the_client_uses_are_in_order() -> None
     class Slow(PlainClient):
         async def session_update(self, notification: SessionNotification, /) -> None:
             texts = handled[notification.session_id]
-            for _ in range(len(texts) % 4):
-                await asyncio.sleep(0)
+            await let_others_run(len(texts) % 4)
             texts.append(text_of(notification))
             if sum(map(len, handled.values())) == 200:
                 done.set()
@@ -136,12 +136,12 @@ async def test_handlers_may_call_the_peer_while_messages_wait() -> None:
         await used(agent, peer, "s")
         await peer.send(*(update("s", str(number)) for number in range(50)))
         for _ in range(50):
-            await peer.send({"id": (await peer.receive())["id"], "result": {}})
+            await peer.answer(result={})
         await done.wait()
     assert handled == [str(number) for number in range(50)]
 
 
-async def test_a_line_that_is_not_json_fails_to_be_sent_after_those_before() -> None:
+async def test_a_line_that_is_not_json_fails_after_earlier_lines_were_sent() -> None:
     async with calling(HTTP) as (agent, peer):
         call = asyncio.ensure_future(agent.ext_request("_call"))
         answer = line({"id": (await peer.receive())["id"], "result": 1})

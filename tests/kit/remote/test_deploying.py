@@ -19,9 +19,9 @@ import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
+from tests.kit.remote.server.hostile_server import frame
 from tests.support.docs.blocks import DOCS, blocks
 from tests.support.kit.deployment import balancer
-from tests.support.kit.hostile_server import frame
 from tests.support.kit.remote_servers import EVENTS, INITIALIZE
 from tests.support.paths import ROOT
 from tests.support.skipping import skip_or_fail, skip_without
@@ -79,7 +79,7 @@ def test_the_server_of_the_page_asks_for_the_token_and_stops(folder: Path) -> No
 
 
 @pytest.mark.parametrize("scheme", ["ws", "http"])
-def test_nginx_passes_on_what_client_and_agent_send(scheme: str, folder: Path) -> None:
+def test_nginx_passes_on_the_messages_of_client_and_agent(scheme: str, folder: Path) -> None:
     with _running(folder, "remote_agent.py") as (_, port), _nginx(folder, port) as address:
         command = [sys.executable, "remote_client.py", f"{scheme}://{address}/acp"]
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60, check=False)

@@ -18,7 +18,7 @@ UPDATES = 300
 
 
 class Agent(EchoAgent):
-    """Asks for permission in each turn, and then waits to be cancelled if it is told so."""
+    """Asks for permission in each turn, and then waits to be cancelled if the prompt says so."""
 
     async def session_load(self, request: v1.LoadSessionRequest) -> v1.LoadSessionResponse:
         if request.session_id != "s1":

@@ -46,7 +46,7 @@ def test_the_user_is_asked_in_the_thread_that_waits() -> None:
     assert asked == [("Delete everything", threading.main_thread())]
 
 
-def test_the_loop_over_a_turn_reads_what_came_before_the_question() -> None:
+def test_the_loop_over_a_turn_reads_updates_that_came_before_the_question() -> None:
     seen: list[str] = []
 
     def ask(request: v1.RequestPermissionRequest) -> None:
@@ -119,7 +119,7 @@ def test_a_client_of_its_own_can_ask_in_the_waiting_thread() -> None:
     assert asked == [threading.current_thread()]
 
 
-def test_a_session_that_was_opened_otherwise_has_nobody_to_ask(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_permission_in_a_session_opened_otherwise_is_an_error_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
     with acting(ask=allow_once) as agent, caplog.at_level(logging.ERROR):
         opened = agent.call(agent.remote.session_new, cwd=str(ROOT), mcp_servers=[])
         prompt = [v1.ContentBlockText(text="ask")]

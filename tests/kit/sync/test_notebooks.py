@@ -51,7 +51,7 @@ def test_the_cells_of_a_notebook_use_an_agent(tmp_path: Path) -> None:
     with marked() as marker:
         folders = dict.fromkeys(("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_RUNTIME_DIR"), str(tmp_path))
         done = subprocess.run(
-            [str(python), str(ROOT / "tests/support/kit/run_notebook.py")],
+            [str(python), str(ROOT / "tests/kit/sync/run_notebook.py")],
             input=json.dumps(cells),
             cwd=ROOT,
             env={**os.environ, **folders, marker: "1", "PYTHONPATH": str(ROOT)},

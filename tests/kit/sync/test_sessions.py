@@ -132,7 +132,7 @@ def test_an_agent_that_exits_ends_the_turn_with_an_error() -> None:
         agent.open_session().ask("exit")
 
 
-def test_an_agent_that_nobody_refers_to_is_ended() -> None:
+def test_an_unreferenced_agent_is_ended() -> None:
     with marked() as marker:
         agent = spawned(env={marker: "1"})
         agent.open_session()

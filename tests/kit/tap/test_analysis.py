@@ -1,4 +1,4 @@
-"""What a recording is analysed into: calls with answers, merged updates, and what is wrong."""
+"""A recording is analysed into calls with answers, merged updates, and mistakes."""
 
 from __future__ import annotations
 

@@ -48,9 +48,9 @@ def lines(messages: Messages, start: float = 0) -> list[Recorded]:
 
 
 def difference(one: Messages, other: Messages) -> list[str]:
-    found = compare(("one", "other"), (lines(one), lines(other, 1000)))
-    assert bool(found) == bool(compare(("other", "one"), (lines(other), lines(one))))
-    return found
+    texts = compare(("one", "other"), (lines(one), lines(other, 1000)))
+    assert bool(texts) == bool(compare(("other", "one"), (lines(other), lines(one))))
+    return texts
 
 
 def shuffled(value: dict[str, Any]) -> dict[str, Any]:
@@ -83,7 +83,7 @@ def test_sessions_and_the_order_of_responses_do_not_matter_to_each_other() -> No
     assert difference([*one_session, *other_session[0], *other_session[1]], [*one_session, *mixed]) == []
 
 
-def test_the_first_difference_is_told_with_both_places() -> None:
+def test_the_first_difference_is_shown_with_both_places() -> None:
     other = recorded("u", chunks=("He", "lp"))
     other[-1][1]["result"]["stopReason"] = "refusal"
     assert difference(recorded(), other) == [
@@ -95,7 +95,7 @@ def test_the_first_difference_is_told_with_both_places() -> None:
 
 
 @pytest.mark.parametrize(
-    ("place", "changes", "told"),
+    ("place", "changes", "text"),
     [
         (0, {"params": {"cwd": "/x", "mcpServers": []}}, '  other: params.cwd is "/x"'),
         (0, {"params": {"mcpServers": []}}, "  other: params.cwd is missing"),
@@ -105,13 +105,13 @@ def test_the_first_difference_is_told_with_both_places() -> None:
         (8, {"error": {"code": 1, "message": "\x1b"}, "result": None}, None),
     ],
 )
-def test_what_differs_is_found(place: int, changes: dict[str, Any], told: str | None) -> None:
+def test_what_differs_is_found(place: int, changes: dict[str, Any], text: str | None) -> None:
     other = recorded()
     other[place] = (other[place][0], {**other[place][1], **changes})
-    found = difference(recorded(), other)
-    assert f"line {place + 1} of" in found[0] or place in (6,)
-    assert told is None or found[-1] == told
-    assert "\x1b" not in "".join(found)
+    texts = difference(recorded(), other)
+    assert f"line {place + 1} of" in texts[0] or place in (6,)
+    assert text is None or texts[-1] == text
+    assert "\x1b" not in "".join(texts)
 
 
 def test_another_option_of_a_permission_is_a_difference() -> None:

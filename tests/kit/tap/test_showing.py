@@ -1,4 +1,4 @@
-"""The commands `show` and `redact`: what they print and write, and that no secret is in what is shared."""
+"""The commands `show` and `redact`: their output, which has no secret if it is for sharing."""
 
 from __future__ import annotations
 
@@ -195,7 +195,7 @@ def test_the_page_has_the_redacted_recording_and_loads_nothing(file: Path, tmp_p
 
 
 def changed(value: Any, chance: random.Random) -> Any:
-    """Return JSON of which some parts are missing or something else."""
+    """Return JSON in which some parts are missing or replaced."""
     if chance.random() < 0.05:
         return chance.choice([None, 5, "x", "session/prompt", [], {}, [[1]], {"a": 1}, True])
     if isinstance(value, dict):

@@ -65,7 +65,7 @@ async def test_a_load_plays_the_next_steps() -> None:
     agent.assert_done()
 
 
-async def test_the_requests_tell_what_has_arrived() -> None:
+async def test_the_requests_have_everything_that_has_arrived() -> None:
     server = v1.McpServerStdio(name="files", command="/bin/files", args=["-v"], env=[])
     agent = ScriptedAgent()
     async with connect(agent, ScriptedClient()) as session:

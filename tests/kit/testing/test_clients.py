@@ -149,6 +149,6 @@ def test_permissions_are_a_list() -> None:
         ScriptedClient(permissions="allow_once")
 
 
-def test_an_unknown_editor_is_refused_with_those_that_are_known() -> None:
+def test_an_unknown_editor_is_refused_with_the_known_ones() -> None:
     with pytest.raises(ValueError, match="'emacs' is not one of acpx, toad, zed"):
         as_client("emacs")

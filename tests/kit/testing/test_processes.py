@@ -16,13 +16,11 @@ from acp_kit.__main__ import main
 from acp_kit.agent import Turn
 from acp_kit.testing import ScriptedAgent, ScriptedClient, connect, die, garbage, late, run_client, wait
 from acp_runtime import ConnectionClosed
-from tests.support.kit.passing_time import let_pass
+from tests.kit.testing.passing_time import let_pass
 from tests.support.kit.turns import ActingAgent, Viewer
-from tests.support.paths import ROOT
 
 pytestmark = pytest.mark.slow
-SUPPORT = ROOT / "tests" / "support" / "kit"
-NODE_CLIENT = str(SUPPORT / "node_client.mjs")
+NODE_AGENT, NODE_CLIENT = (str(Path(__file__).with_name(name)) for name in ("node_agent.mjs", "node_client.mjs"))
 SCRIPT = """
 print("loading")
 from words import WORDS
@@ -77,7 +75,7 @@ def test_a_file_of_another_kind_is_one_line(
 @needs_node
 async def test_an_agent_in_another_language_is_tested_by_its_command() -> None:
     client = ScriptedClient(permissions=["reject_once"])
-    async with connect(["node", str(SUPPORT / "node_agent.mjs")], client) as session:
+    async with connect(["node", NODE_AGENT], client) as session:
         assert await session.ask("hello") == "from node"
         assert await session.ask("ask") == "no"
     client.assert_done()
@@ -85,7 +83,7 @@ async def test_an_agent_in_another_language_is_tested_by_its_command() -> None:
 
 @pytest.mark.test_all
 @needs_node
-async def test_a_client_in_another_language_gets_what_the_script_says(command: list[str]) -> None:
+async def test_a_client_in_another_language_gets_the_updates_of_the_script(command: list[str]) -> None:
     agent = ScriptedAgent(["a ", garbage(), late("late"), "b"])
     client = ["node", NODE_CLIENT, "hello"]
     done = subprocess.run([*client, *command], stdin=subprocess.DEVNULL, capture_output=True, check=True, timeout=60)

@@ -301,7 +301,7 @@ async def test_names_of_the_client_are_replaced_where_they_stand_alone(tmp_path:
 
 
 async def test_recorded_traffic_of_real_agents_is_played_to_its_end() -> None:
-    """The client's ids differ from those of the recording, and the agent's from both."""
+    """The client's ids differ from the recorded ones, and the agent's from both."""
     folder = os.environ.get("ACP_RECORDINGS")
     if folder is None:
         pytest.skip("ACP_RECORDINGS names no folder with recorded traffic.")

@@ -1,4 +1,4 @@
-"""The client of a recording is played to another agent, and what the agent does otherwise is explained."""
+"""The client of a recording is played to another agent, and differences in the agent's messages are explained."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ from acp_kit.testing import Replay, ScriptedAgent, ScriptedClient, connect, repl
 from acp_kit.testing.connecting import RECORD, open_transport_pair
 from acp_kit.versions import as_v2
 from acp_runtime import Options, RequestError
+from tests.kit.testing.passing_time import let_pass
 from tests.support.kit.behind_v2 import AgentV1
-from tests.support.kit.passing_time import let_pass
+from tests.support.loop_iterations import let_others_run
 
 
 async def edit(turn: Turn) -> None:
@@ -52,7 +53,7 @@ async def record(folder: Path, *script: Any, permission: str = "allow_once", con
     return file
 
 
-async def test_the_agent_gets_what_the_recorded_client_has_sent(folder: Path) -> None:
+async def test_the_agent_gets_the_messages_of_the_recorded_client(folder: Path) -> None:
     agent = ScriptedAgent(edit, "other words")
     await replay_client(await record(folder, edit, ["two", "updates"]), agent, cwd="/elsewhere")
     assert [request.prompt[0] for request in agent.prompts] == [v1.ContentBlockText(text=text) for text in "01"]
@@ -255,8 +256,7 @@ async def test_in_version_2_a_prompt_waits_for_the_end_of_the_turn_before(versio
         async def work(self, session: str) -> None:
             events.append("begin")
             await self.send(session, v1.SessionUpdateAgentMessageChunk(content=v1.ContentBlockText(text="a")))
-            for _ in range(20):
-                await asyncio.sleep(0)
+            await let_others_run(20)
             events.append("end")
 
     await replay_client(version_2, as_v2(Agent), profile=v2_draft)

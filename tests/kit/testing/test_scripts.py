@@ -105,7 +105,7 @@ async def test_a_step_that_the_cancellation_prevents_is_not_done() -> None:
         agent.assert_done()
 
 
-async def test_order_types_and_missing_methods_are_those_of_the_runtime() -> None:
+async def test_the_runtime_checks_order_types_and_missing_methods() -> None:
     async with connect(ScriptedAgent("hi"), Viewer) as session:
         with pytest.raises(CapabilityError):
             await session.agent.session_load(session_id="s", cwd="/", mcp_servers=[])

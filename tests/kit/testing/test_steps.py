@@ -18,7 +18,7 @@ CALLS = ["tool_call 7", "tool_call_update 7"]
 
 
 def shown(message: Any) -> str:
-    """Return what is special in a message of an agent: the text, the tool call, or the stop reason."""
+    """Return the text, the tool call or the stop reason of an agent's message."""
     if "result" in message:
         return str(message["result"]["stopReason"])
     update = message["params"]["update"]
@@ -60,7 +60,7 @@ async def test_a_cancel_is_ignored() -> None:
     agent.assert_done()
 
 
-async def test_death_ends_the_connection_behind_what_was_sent() -> None:
+async def test_death_ends_the_connection_after_the_sent_updates() -> None:
     agent, client = ScriptedAgent(["last words", die(3)]), ScriptedClient()
     async with connect(agent, client) as session:
         with pytest.raises(ConnectionClosed):

@@ -1,4 +1,4 @@
-"""What the tables of updates say is what states and snapshots of version 1 show."""
+"""States and snapshots of version 1 show what the tables of updates say."""
 
 from __future__ import annotations
 

@@ -1,27 +1,21 @@
-"""Recorded agents of version 1 behind `as_v2`: the state of version 2 shows what the state of version 1 shows."""
+"""Recorded agents of version 1 behind `as_v2`: the states of both versions show the same."""
 
 from __future__ import annotations
 
 import json
 import re
 import sys
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from acp_bindings import v1, v2_draft as v2
-from acp_bindings.v2_draft.connecting import AGENT_SIDE
 from acp_kit.client import Message as MessageV1, SessionState as SessionStateV1
 from acp_kit.v2 import Message, SessionState
-from acp_kit.versions import as_v2
-from acp_runtime import Options
-from tests.support.kit.behind_v2 import INFO, PROMPT, AgentV1, turn
-from tests.support.kit.gateway import INITIALIZE, bridge
-from tests.support.kit.session_updates import dump, recorded_sessions
-from tests.support.kit.session_updates_v2 import parse
-from tests.support.runtime.peer import LINKS, serving
+from tests.support.kit.behind_v2 import INITIALIZE, PROMPT, AgentV1, session_of, turn, without_guards
+from tests.support.kit.gateway import bridge
+from tests.support.kit.session_updates import dump, parse, recorded_sessions
 
 # Sends, in its turns, the updates of the next session in a file.
 PLAYER = """
@@ -58,18 +52,14 @@ class Player(AgentV1):
 async def state_behind_as_v2(updates: list[Any]) -> SessionState:
     """Return the state of version 2 after a turn in which an agent sends these updates."""
     player = type("Player", (Player,), {"updates": updates})
-    # Recorded agents send relative paths.
-    open = partial(v1.connect_in_process, player, options=Options(guards="off"))
     state = SessionState()
-    async with serving(LINKS["memory"], as_v2(open=open), side=AGENT_SIDE, ready=False) as peer:
-        await peer.call("initialize", {"protocolVersion": 2, "info": INFO, "capabilities": {}})
-        await peer.call("session/new", {"cwd": "/work"})
+    async with session_of(open=without_guards(player)) as peer:  # recorded agents send relative paths
         for update in await turn(peer):
-            state.apply(parse(update))
+            state.apply(parse(update, v2))
     return state
 
 
-async def test_the_state_of_version_2_shows_what_that_of_version_1_shows() -> None:
+async def test_the_states_of_both_versions_show_the_same() -> None:
     for name, updates in recorded_sessions():
         _check(name, updates, await state_behind_as_v2(updates))
 
@@ -90,7 +80,7 @@ def test_behind_a_bridge_it_shows_the_same(tmp_path: Path) -> None:
                 message = started.receive()
                 if "id" not in message:
                     update = message["params"]["update"]
-                    state.apply(parse(update))
+                    state.apply(parse(update, v2))
             _check(name, updates, state)
 
 
@@ -130,7 +120,7 @@ def _entry(entry: Any) -> Any:
 
 
 def _without(fields: dict[str, Any], *names: str) -> dict[str, Any]:
-    """Return fields without some, without null, and without what a tool call begins with."""
+    """Return fields without some, without null, and without the values that a tool call begins with."""
     begun = {"kind": "other", "status": "pending", "locations": []}
     given = {name: value for name, value in fields.items() if name not in names and value is not None}
     return {name: value for name, value in given.items() if begun.get(name, name) != value}

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from acp_bindings import v1, v2_draft, v2_draft_unstable
 from acp_kit.v2 import Session
 from acp_runtime import ConnectionClosed, RemoteError, ResourceNotFound
-from tests.support.kit.behind_v2 import CANCEL, INFO, PROMPT, ask, names, request, until_idle
+from tests.support.kit.behind_v2 import CANCEL, INITIALIZE, PROMPT, ask, names, request, until_idle
 from tests.support.runtime.peer import LINKS, Peer, serving
 
 Work = Callable[[Session], Awaitable[Any]]
@@ -63,7 +63,7 @@ async def talking_to(work: Work, profile: Any = v2_draft) -> AsyncGenerator[Peer
     """Connect such an agent to a raw client that has created its session."""
     side = __import__(f"{profile.__name__}.connecting", fromlist=["AGENT_SIDE"]).AGENT_SIDE
     async with serving(LINKS["memory"], agent_of(work, profile), side=side, ready=False) as peer:
-        await peer.call("initialize", {"protocolVersion": 2, "info": INFO, "capabilities": {}})
+        await peer.call("initialize", INITIALIZE)
         await peer.call("session/new", {"cwd": "/work"})
         yield peer
 

@@ -15,11 +15,14 @@ from acp_bindings.v2_draft.updates import UPDATES as KINDS
 from acp_bindings.v2_draft_unstable.updates import UPDATES as UNSTABLE_KINDS
 from acp_kit.v2 import Message, SessionState, SessionTerminal, Snapshot
 from tests.support.kit.session_fold_v2 import fold
-from tests.support.kit.session_updates import dump
-from tests.support.kit.session_updates_v2 import PROFILES, UNSTABLE_UPDATES, UPDATES, parse
+from tests.support.kit.session_updates import PROFILES_V2, dump, parse as parse_update, updates_of
 from tests.support.scale import count
 
 Json = dict[str, Any]
+
+
+def parse(update: Json, profile: Any = v2) -> Any:
+    return parse_update(update, profile)
 
 
 def shown(state: SessionState | Snapshot) -> Json:
@@ -59,6 +62,8 @@ def _terminal(terminal: SessionTerminal) -> Json:
         "command": "command",
         "cwd": "cwd",
         "exitStatus": "exit_status",
+        "size": "size",
+        "capabilities": "capabilities",
         "_meta": "meta",
     }
     values = {key: getattr(terminal, name) for key, name in names.items()}
@@ -105,9 +110,11 @@ def chunk(text: str, id: str = "1", kind: str = "agent_message_chunk") -> Json:
 @pytest.mark.stress
 @settings(max_examples=count(80, 5000), deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(
-    updates=st.lists(UPDATES, max_size=25), profile=st.sampled_from(list(PROFILES.values())), every=st.integers(1, 5)
+    updates=st.lists(updates_of("v2_draft"), max_size=25),
+    profile=st.sampled_from(list(PROFILES_V2.values())),
+    every=st.integers(1, 5),
 )
-def test_any_sequence_shows_what_a_plain_fold_shows(updates: list[Json], profile: Any, every: int) -> None:
+def test_the_state_after_any_sequence_equals_a_plain_fold(updates: list[Json], profile: Any, every: int) -> None:
     state, taken = SessionState(), []
     for number, update in enumerate(updates, 1):
         state.apply(parse(update, profile))
@@ -120,8 +127,8 @@ def test_any_sequence_shows_what_a_plain_fold_shows(updates: list[Json], profile
 
 @pytest.mark.stress
 @settings(max_examples=count(40, 2000), deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
-@given(updates=st.lists(st.one_of(UNSTABLE_UPDATES, UPDATES), max_size=25))
-def test_any_sequence_of_unstable_updates_shows_what_a_plain_fold_shows(updates: list[Json]) -> None:
+@given(updates=st.lists(updates_of("v2_draft_unstable"), max_size=25))
+def test_the_state_after_any_sequence_of_unstable_updates_equals_a_plain_fold(updates: list[Json]) -> None:
     state = state_of(*(parse(update, v2_draft_unstable) for update in updates))
     assert shown(state) == _expected(updates)
 
@@ -266,13 +273,13 @@ def test_many_chunks_take_no_longer_each(make: Callable[[int], Json]) -> None:
     assert len(state.text) + sum(len(terminal.output) for terminal in state.terminals.values()) in (50_000, 100_000)
 
 
-@pytest.mark.parametrize("profile", PROFILES.values(), ids=PROFILES)
+@pytest.mark.parametrize("profile", PROFILES_V2.values(), ids=PROFILES_V2)
 def test_a_terminal_shows_each_field_of_its_update(profile: Any) -> None:
     fields = {*profile.TerminalUpdate.model_fields}
     assert fields == {*SessionTerminal.__dataclass_fields__}
 
 
-@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize("profile", PROFILES_V2)
 def test_what_updates_set_and_change_can_be_read(profile: str) -> None:
     from importlib import import_module
 

@@ -8,16 +8,18 @@ import sys
 
 import pytest
 
-from tests.support.interop.sdks import PEERS
-from tests.support.kit.gateway import INITIALIZE, Gateway, bridge, until_idle
-from tests.support.marked_processes import alive, marked, wait_until_left
+from tests.support.kit import agent_of_both_versions
+from tests.support.kit.behind_v2 import INITIALIZE
+from tests.support.kit.gateway import bridge, end_by, gateway, until_idle
+from tests.support.marked_processes import alive, wait_until_left
+from tests.support.programs import Program
 
-AGENT = [sys.executable, str(PEERS / "our_agent_of_both_versions.py")]
+AGENT = [sys.executable, agent_of_both_versions.__file__]
 
 pytestmark = pytest.mark.slow
 
 
-def begin(started: Gateway, text: str) -> str:
+def begin(started: Program, text: str) -> str:
     """Send a prompt with a text. Return the id of the session."""
     assert started.call("initialize", INITIALIZE)["result"]["info"]["name"] == "ours"
     session: str = started.call("session/new", {"cwd": "/tmp"})["result"]["sessionId"]
@@ -37,8 +39,8 @@ def test_nothing_is_left_however_it_ends(end: str) -> None:
     with bridge(*AGENT) as (started, marker):
         begin(started, "wait")
         assert len(alive(marker)) >= 2
-        started.end(end)
-        assert started.process.wait(20) == (-signal.SIGKILL if end == "SIGKILL" else 0)
+        end_by(end, started)
+        assert started.wait(20) == (-signal.SIGKILL if end == "SIGKILL" else 0)
         assert wait_until_left(marker) == set()
 
 
@@ -53,7 +55,7 @@ time.sleep(60)
 def test_an_agent_that_does_not_read_ends_if_the_bridge_is_killed() -> None:
     with bridge(sys.executable, "-c", DEAF) as (started, marker):
         assert started.call("initialize", INITIALIZE)["result"]
-        started.end("SIGKILL")
+        started.kill()
         assert wait_until_left(marker) == set()
 
 
@@ -61,20 +63,19 @@ def test_it_ends_with_the_exit_code_of_an_agent_that_ends_first() -> None:
     with bridge(sys.executable, "-c", "input(); raise SystemExit(3)") as (started, _):
         error = started.call("initialize", INITIALIZE)["error"]
         assert "Exit code: 3." in error["message"]
-        assert started.process.wait(20) == 3
+        assert started.wait(20) == 3
 
 
 def test_an_agent_that_can_not_be_started_is_127() -> None:
     with bridge("/no/such/agent", stderr=subprocess.PIPE) as (started, _):
         assert started.call("initialize", INITIALIZE)["error"]["code"] == -32603
-        assert started.process.wait(20) == 127
-        assert started.process.stderr is not None
+        assert started.wait(20) == 127
         problem = (
             "acp-bindings bridge: Can't start the agent '/no/such/agent': No such file or directory. Check the path."
         )
-        assert problem in started.process.stderr.read().decode().splitlines()
+        assert problem in started.stderr.read().decode().splitlines()
 
 
 def test_a_command_is_needed() -> None:
-    with marked() as marker, Gateway(marker, "-m", "acp_kit", "bridge").process as process:
-        assert process.wait(20) == 2
+    with gateway("-m", "acp_kit", "bridge") as (started, _):
+        assert started.wait(20) == 2

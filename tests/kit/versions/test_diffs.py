@@ -56,7 +56,7 @@ def test_a_diff_that_changes_no_text_has_no_patch() -> None:
         assert "patch" not in diff_to_v2({"type": "diff", "path": "/x", "oldText": before, "newText": after}, "/x")
 
 
-def test_texts_with_too_many_changes_to_compare_are_replaced_between_the_first_and_the_last(tmp_path: Path) -> None:
+def test_texts_with_too_many_changes_are_replaced_from_first_to_last(tmp_path: Path) -> None:
     same = [f"{number}\n" for number in range(10)]
     before = "".join([*same, *(f"old {number}\n" for number in range(20_000)), *same])
     after = "".join([*same, *(f"{number % 3}\n" for number in range(20_000)), *same])

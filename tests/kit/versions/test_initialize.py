@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from functools import partial
 from typing import Any
 
 import pytest
@@ -13,8 +12,8 @@ import pytest
 from acp_bindings import v1
 from acp_bindings.v2_draft.connecting import AGENT_SIDE
 from acp_kit.versions import as_v2
-from acp_runtime import InternalError, Options
-from tests.support.kit.behind_v2 import INFO, AgentV1, connected
+from acp_runtime import InternalError
+from tests.support.kit.behind_v2 import INFO, AgentV1, connected, without_guards
 from tests.support.recording_factory import RecordingFactory
 from tests.support.runtime.peer import LINKS, Peer, calling, serving
 
@@ -66,7 +65,7 @@ async def test_capabilities_whose_methods_are_not_passed_on_are_left_out() -> No
 @pytest.mark.parametrize("response", [{"protocolVersion": 2}, {"version": 1}])
 async def test_an_agent_of_another_version_or_of_none_is_an_error_with_the_reason(response: Any) -> None:
     async def answer(peer: Peer) -> None:
-        await peer.send({"id": (await peer.receive())["id"], "result": response})
+        await peer.answer(result=response)
 
     @asynccontextmanager
     async def open(make_client: Any) -> AsyncGenerator[Any]:
@@ -130,10 +129,8 @@ async def test_logins_in_the_terminal_are_left_out_if_the_client_has_none() -> N
         async def initialize(self, request: v1.InitializeRequest) -> v1.InitializeResponse:
             return v1.InitializeResponse(protocol_version=1, auth_methods=[v1.AuthMethodTerminal(id="tty", name="A")])
 
-    open = partial(v1.connect_in_process, Login, options=Options(guards="off"))
-    async with serving(LINKS["memory"], as_v2(open=open), side=AGENT_SIDE, ready=False) as peer:
-        params = {"protocolVersion": 2, "info": INFO, "capabilities": {}}
-        assert (await peer.call("initialize", params))["result"]["authMethods"] == []
+    async with connected(open=without_guards(Login)) as (_, result):
+        assert result["authMethods"] == []
 
 
 async def test_extension_methods_pass_in_both_directions() -> None:

@@ -12,10 +12,11 @@ import pytest
 
 from acp_bindings import v2_draft as v2
 from acp_kit.versions import as_v2
-from tests.support.interop.sdks import PEERS
-from tests.support.kit.behind_v2 import CANCEL, PROMPT
-from tests.support.kit.gateway import INITIALIZE, Gateway, until_idle
-from tests.support.marked_processes import alive, marked, wait_until_left
+from tests.support.kit import agent_of_both_versions
+from tests.support.kit.behind_v2 import CANCEL, INITIALIZE, PROMPT
+from tests.support.kit.gateway import end_by, gateway, until_idle
+from tests.support.marked_processes import alive, wait_until_left
+from tests.support.programs import Program
 
 PROGRAM = """
 import asyncio, sys
@@ -27,19 +28,9 @@ WAITING = {"type": "text", "text": "wait"}
 
 
 @contextmanager
-def gateway(*agent: str) -> Generator[tuple[Gateway, str]]:
-    """Start a gateway. Yield it, and the marker of its processes."""
-    with marked() as marker:
-        started = Gateway(marker, "-c", PROGRAM, *agent)
-        with started.process:
-            yield started, marker
-            started.process.kill()
-
-
-@contextmanager
-def waiting_turn() -> Generator[tuple[Gateway, str, str]]:
+def waiting_turn() -> Generator[tuple[Program, str, str]]:
     """Begin a turn that waits. Yield the gateway, the marker of its processes and the id of the session."""
-    with gateway(str(PEERS / "our_agent_of_both_versions.py")) as (started, marker):
+    with gateway("-c", PROGRAM, agent_of_both_versions.__file__) as (started, marker):
         assert started.call("initialize", INITIALIZE)["result"]
         session = started.call("session/new", {"cwd": "/tmp"})["result"]["sessionId"]
         assert started.call("session/prompt", {"sessionId": session, "prompt": [WAITING]})["result"]
@@ -51,15 +42,15 @@ def waiting_turn() -> Generator[tuple[Gateway, str, str]]:
 @pytest.mark.parametrize("end", ["EOF", "SIGTERM", "SIGINT", "SIGKILL"])
 def test_nothing_is_left_however_it_ends(end: str) -> None:
     with waiting_turn() as (started, marker, _):
-        started.end(end)
-        assert started.process.wait(20) == (-signal.SIGKILL if end == "SIGKILL" else 0)
+        end_by(end, started)
+        assert started.wait(20) == (-signal.SIGKILL if end == "SIGKILL" else 0)
         assert wait_until_left(marker) == set()
 
 
 @pytest.mark.slow
 def test_an_agent_that_dies_ends_the_turn_in_an_error_with_the_reason() -> None:
     with waiting_turn() as (started, marker, session):
-        (agent,) = alive(marker) - {started.process.pid}
+        (agent,) = alive(marker) - {started.pid}
         subprocess.run(["kill", "-9", str(agent)], check=True)
         idle = until_idle(started)
         assert idle["stopReason"] == "error"

@@ -23,6 +23,7 @@ from tests.support.kit.behind_v2 import (
     turn,
     until_idle,
 )
+from tests.support.loop_iterations import let_others_run
 from tests.support.recording_factory import RecordingFactory
 from tests.support.runtime.peer import Peer, chunk
 
@@ -176,8 +177,7 @@ async def test_a_question_when_the_turn_ends_leaves_it_idle(iterations: int) -> 
             self.task = asyncio.create_task(self.ask_later(session))
 
         async def ask_later(self, session: str) -> None:
-            for _ in range(iterations):
-                await asyncio.sleep(0)
+            await let_others_run(iterations)
             await self.ask_in_vain(session)
 
     async with session_of(AsksLate) as peer:

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from functools import partial
 from typing import Any
 
 import pytest
 
 from acp_bindings import v1
-from acp_bindings.v2_draft.connecting import AGENT_SIDE
-from acp_kit.versions import as_v2
-from acp_runtime import Options, ResourceNotFound
+from acp_runtime import ResourceNotFound
 from tests.support.kit.behind_v2 import (
-    INFO,
     PROMPT,
     AgentV1,
     ask,
@@ -23,9 +19,10 @@ from tests.support.kit.behind_v2 import (
     session_of,
     turn,
     update_of,
+    without_guards,
 )
 from tests.support.recording_factory import RecordingFactory
-from tests.support.runtime.peer import LINKS, chunk, serving
+from tests.support.runtime.peer import chunk
 
 START = {"replayFrom": {"type": "start"}}
 SETUP = {"cwd": "/work"}
@@ -178,9 +175,7 @@ async def test_list_asks_the_agent_or_has_the_sessions_of_this_connection(caplog
             sessions = [v1.SessionInfo(session_id=cwd or "none", cwd=cwd) for cwd in cwds]
             return v1.ListSessionsResponse(sessions=sessions)
 
-    open = partial(v1.connect_in_process, WithoutFolders, options=Options(guards="off"))
-    async with serving(LINKS["memory"], as_v2(open=open), side=AGENT_SIDE, ready=False) as peer:
-        await peer.call("initialize", {"protocolVersion": 2, "info": INFO, "capabilities": {}})
+    async with connected(open=without_guards(WithoutFolders)) as (peer, _):
         sessions = (await peer.call("session/list", {}))["result"]["sessions"]
         assert [session["sessionId"] for session in sessions] == ["C:\\old", "/old"]
         assert "Left out 2 listed sessions" in caplog.text
@@ -289,10 +284,7 @@ async def test_relative_paths_are_in_the_folder_that_a_session_was_resumed_in() 
             location = v1.ToolCallLocation(path="x")
             await self.send(session, v1.SessionUpdateToolCall(tool_call_id="1", title="Read", locations=[location]))
 
-    open = partial(v1.connect_in_process, Relative, options=Options(guards="off"))
-    async with serving(LINKS["memory"], as_v2(open=open), side=AGENT_SIDE, ready=False) as peer:
-        await peer.call("initialize", {"protocolVersion": 2, "info": INFO, "capabilities": {}})
-        await peer.call("session/new", SETUP)
+    async with session_of(open=without_guards(Relative)) as peer:
         await ask(peer, 1, "session/resume", cwd="/other")
         (call,) = [update for update in await turn(peer) if "locations" in update]
         assert call["locations"] == [{"path": "/other/x"}]

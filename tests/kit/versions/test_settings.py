@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import pytest
 
 from acp_bindings import v1
-from acp_bindings.v2_draft.connecting import AGENT_SIDE
-from acp_kit.versions import as_v2
-from acp_runtime import InvalidParams, Options
-from tests.support.kit.behind_v2 import INFO, AgentV1, ask, connected, turn
+from acp_runtime import InvalidParams
+from tests.support.kit.behind_v2 import AgentV1, ask, connected, session_of, turn, without_guards
 from tests.support.recording_factory import RecordingFactory
-from tests.support.runtime.peer import LINKS, serving
 
 MODES = v1.SessionModeState(
     current_mode_id="ask",
@@ -155,10 +151,7 @@ async def test_commands_have_types_and_names_of_version_2(caplog: pytest.LogCapt
             ]
             await self.send(session, v1.SessionUpdateAvailableCommandsUpdate(available_commands=commands))
 
-    open = partial(v1.connect_in_process, Commanding, options=Options(guards="off"))
-    async with serving(LINKS["memory"], as_v2(open=open), side=AGENT_SIDE, ready=False) as peer:
-        await peer.call("initialize", {"protocolVersion": 2, "info": INFO, "capabilities": {}})
-        await peer.call("session/new", {"cwd": "/work"})
+    async with session_of(open=without_guards(Commanding)) as peer:
         (update,) = [update for update in await turn(peer) if "availableCommands" in update]
         assert update["availableCommands"] == [
             {"type": "command", "name": "plan", "description": "Plans"},

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
-from functools import partial
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
 import pytest
@@ -13,10 +12,10 @@ import pytest
 from acp_bindings import v1, v2_draft as v2
 from acp_bindings.v2_draft.connecting import AGENT_SIDE
 from acp_kit.versions import as_v2
-from acp_runtime import AuthenticationRequired, Options, RequestCancelled, RequestError
+from acp_runtime import AuthenticationRequired, RequestCancelled, RequestError
 from tests.support.kit.behind_v2 import (
     CANCEL,
-    INFO,
+    INITIALIZE,
     PROMPT,
     AgentV1,
     ask,
@@ -27,7 +26,9 @@ from tests.support.kit.behind_v2 import (
     turn,
     until_idle,
     update_of,
+    without_guards,
 )
+from tests.support.loop_iterations import let_others_run
 from tests.support.recording_factory import RecordingFactory
 from tests.support.runtime.peer import LINKS, Peer, calling, chunk, serving, update
 
@@ -134,7 +135,7 @@ async def test_an_agent_that_fails_when_it_is_cancelled_still_ends_as_cancelled(
         assert names(await until_idle(peer)) == ["idle cancelled"]
 
 
-async def test_a_prompt_that_is_cancelled_by_its_id_before_it_is_accepted_leaves_no_message() -> None:
+async def test_a_prompt_cancelled_before_it_is_accepted_leaves_no_message() -> None:
     class Slow(AgentV1):
         async def work(self, session: str) -> None:
             await asyncio.Event().wait()
@@ -280,14 +281,9 @@ def raw_agent(*prompt: dict[str, Any], **end: Any) -> Any:
     return open
 
 
-@asynccontextmanager
-async def session_of_raw(*prompt: dict[str, Any], **end: Any) -> AsyncGenerator[Peer]:
+def session_of_raw(*prompt: dict[str, Any], **end: Any) -> AbstractAsyncContextManager[Peer]:
     """Connect such an agent to a raw client of version 2 that has created `session-1`."""
-    factory = as_v2(open=raw_agent(*prompt, **end))
-    async with serving(LINKS["memory"], factory, side=AGENT_SIDE, ready=False) as peer:
-        await peer.call("initialize", {"protocolVersion": 2, "info": INFO, "capabilities": {}})
-        await peer.call("session/new", {"cwd": "/work"})
-        yield peer
+    return session_of(open=raw_agent(*prompt, **end))
 
 
 async def test_an_invalid_response_ends_the_turn_in_an_error() -> None:
@@ -311,10 +307,7 @@ async def test_an_agent_that_calls_a_cancelled_turn_complete_has_been_cancelled(
             response = await super().session_prompt(request)
             return response.model_copy(update={"meta": {"a": 1}})
 
-    open = partial(v1.connect_in_process, Stubborn, options=Options(guards="off"))
-    async with serving(LINKS["memory"], as_v2(open=open), side=AGENT_SIDE, ready=False) as peer:
-        await peer.call("initialize", {"protocolVersion": 2, "info": INFO, "capabilities": {}})
-        await peer.call("session/new", {"cwd": "/work"})
+    async with session_of(open=without_guards(Stubborn)) as peer:
         await ask(peer, 1, "session/prompt", prompt=PROMPT)
         await update_of(peer)
         await peer.send(CANCEL)
@@ -374,8 +367,7 @@ async def test_a_cancel_while_the_next_turn_begins_is_never_lost(iterations: int
         await peer.send(request(2, "session/prompt", prompt=PROMPT))
         await peer.until_quiet()
         factory.handler.may_end.set()
-        for _ in range(iterations):
-            await asyncio.sleep(0)
+        await let_others_run(iterations)
         await peer.send(CANCEL)
         messages = [await peer.receive()]
         while messages[-1].get("id") != 2:
@@ -388,22 +380,16 @@ async def test_a_cancel_while_the_next_turn_begins_is_never_lost(iterations: int
 
 @pytest.mark.parametrize("iterations", range(5))
 async def test_a_cancel_right_after_the_handler_of_a_prompt_began_is_never_lost(iterations: int) -> None:
-    agents: list[v2.Agent] = []
-
-    def make(client: v2.RemoteClient) -> v2.Agent:
-        agents.append(as_v2(Waiting)(client))
-        return agents[0]
-
-    async with serving(LINKS["memory"], make, side=AGENT_SIDE, ready=False) as peer:
-        await peer.call("initialize", {"protocolVersion": 2, "info": INFO, "capabilities": {}})
+    factory = RecordingFactory(as_v2(Waiting))
+    async with serving(LINKS["memory"], factory, side=AGENT_SIDE, ready=False) as peer:
+        await peer.call("initialize", INITIALIZE)
         await peer.call("session/new", {"cwd": "/work"})
         text = v2.ContentBlockText(text="hi")
         prompting = asyncio.create_task(
-            agents[0].session_prompt(v2.PromptRequest(session_id="session-1", prompt=[text]))
+            factory.handler.session_prompt(v2.PromptRequest(session_id="session-1", prompt=[text]))
         )
-        for _ in range(1 + iterations):
-            await asyncio.sleep(0)
-        await agents[0].session_cancel(v2.CancelSessionNotification(session_id="session-1"))
+        await let_others_run(1 + iterations)
+        await factory.handler.session_cancel(v2.CancelSessionNotification(session_id="session-1"))
         await asyncio.wait({prompting})
         if prompting.exception() is None:
             assert names(await until_idle(peer))[-1] == "idle cancelled"

@@ -11,7 +11,7 @@ from acp_kit.client import SessionState
 from acp_kit.versions.updates import Updates
 from tests.support.kit.behind_v2 import AgentV1, session_of, turn
 from tests.support.kit.session_fold_v2 import fold
-from tests.support.kit.session_updates import UPDATES
+from tests.support.kit.session_updates import updates_of
 from tests.support.runtime.peer import chunk
 
 
@@ -66,7 +66,7 @@ def test_null_in_an_update_changes_nothing() -> None:
     assert second == {"sessionUpdate": "tool_call_update", "toolCallId": "1", "title": "Reads"}
 
 
-def test_a_second_start_of_a_running_call_changes_what_it_has() -> None:
+def test_a_second_start_of_a_running_call_changes_its_fields() -> None:
     _, second = translated(call(kind="read", status="pending"), call(status="in_progress"))
     assert second == {
         "sessionUpdate": "tool_call_update",
@@ -81,7 +81,7 @@ def test_an_id_that_is_used_again_after_its_call_has_ended_is_another_call() -> 
     assert [update["toolCallId"] for update in updates] == ["1", "1", "1-2", "1-2", "1-3", "1-3"]
 
 
-def test_a_start_after_the_turn_of_a_call_is_another_call_and_an_update_is_not() -> None:
+def test_a_start_in_a_later_turn_begins_another_call_but_an_update_does_not() -> None:
     session = Updates("/work")
     session.to_v2(call().model_dump())
     session.begin_turn()
@@ -94,7 +94,7 @@ def test_an_id_that_looks_like_one_of_ours_is_no_other_call() -> None:
     assert [update["toolCallId"] for update in updates] == ["1", "1-2", "1-2-2"]
 
 
-def test_relative_paths_are_in_the_folder_of_the_session_and_line_0_is_no_line() -> None:
+def test_relative_paths_are_resolved_and_line_0_is_dropped() -> None:
     locations = [v1.ToolCallLocation(path="a/../b.py", line=0), v1.ToolCallLocation(path="C:\\x", line=3)]
     diff = v1.ToolCallContentDiff(path="c.py", new_text="x\n")
     (update,) = translated(call(locations=locations, content=[diff]))
@@ -144,8 +144,8 @@ async def test_all_of_them_reach_the_client_with_their_meta() -> None:
 
 
 @settings(deadline=None)  # the first example imports models
-@given(st.lists(UPDATES, max_size=12))
-def test_any_sequence_shows_what_version_1_shows(updates: list[Any]) -> None:
+@given(st.lists(updates_of("v1"), max_size=12))
+def test_any_sequence_shows_the_same_as_in_version_1(updates: list[Any]) -> None:
     session, old = Updates("/work"), SessionState()
     sent: list[Any] = []
     for update in updates:

@@ -19,8 +19,8 @@ from acp_bindings.v1 import (
     RemoteAgent,
     RemoteClient,
 )
+from tests.runtime.connection.v2_peer import serving_v2
 from tests.support.runtime.peer import INITIALIZE, Link, PlainAgent, PlainClient, calling, serving
-from tests.support.runtime.v2_peer import serving_v2
 
 
 class Boastful(PlainAgent):
@@ -115,7 +115,7 @@ async def test_a_client_that_advertises_methods_it_does_not_implement_is_logged_
     async with calling(link, ready=False) as (agent, peer):
         for _ in range(2):
             call = asyncio.create_task(agent.initialize(protocol_version=1, client_capabilities=capabilities))
-            await peer.send({"id": (await peer.receive())["id"], "result": {"protocolVersion": 1}})
+            await peer.answer(result={"protocolVersion": 1})
             await call
     errors = [record.getMessage() for record in caplog.records if record.levelname == "ERROR"]
     assert len(errors) == 1
@@ -159,7 +159,7 @@ async def test_a_factory_may_begin_to_initialize(link: Link, caplog: pytest.LogC
             call.close()
 
     async with calling(link, Opening, ready=False) as (agent, peer):
-        await peer.send({"id": (await peer.receive())["id"], "result": {"protocolVersion": 1}})
+        await peer.answer(result={"protocolVersion": 1})
         assert await peer.until_quiet() == []
         assert agent.supports("session/new")
     assert caplog.records == []
@@ -190,7 +190,7 @@ async def test_a_proxy_has_the_capabilities_and_the_info_of_its_peer(link: Link)
         call = asyncio.create_task(agent.initialize(protocol_version=1))
         info = {"name": "a", "version": "2"}
         result: dict[str, Any] = {"protocolVersion": 1, "agentCapabilities": {"loadSession": True}, "agentInfo": info}
-        await peer.send({"id": (await peer.receive())["id"], "result": result})
+        await peer.answer(result=result)
         await call
         assert agent.capabilities is not None
         assert agent.capabilities.load_session is True

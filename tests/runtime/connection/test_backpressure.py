@@ -14,6 +14,8 @@ from acp_runtime import ConnectionClosed, Options, RemoteError
 from acp_runtime.connection import Connection, run
 from acp_runtime.jsonrpc.framing import MODEL_BYTES
 from acp_runtime.transports.memory import MemoryPipe
+from tests.support.loop_iterations import let_others_run, wait_until
+from tests.support.recording_factory import RecordingFactory
 from tests.support.runtime.peer import (
     LINKS,
     Link,
@@ -28,7 +30,6 @@ from tests.support.runtime.peer import (
     text_of,
     update,
 )
-from tests.support.runtime.random_peer import iterations, settled
 
 pytestmark = pytest.mark.every_link
 FLOOD: dict[str, Any] = {"high_water_bytes": 200_000, "flood_factor": 2}
@@ -46,7 +47,7 @@ async def test_rule_18_reading_pauses_beyond_the_high_water_mark_and_resumes_bel
     class Slow(PlainClient):
         async def session_update(self, notification: SessionNotification, /) -> None:
             nonlocal handled
-            await iterations(3)
+            await let_others_run(3)
             waiting.append(received - handled)
             unhandled.append(sent - handled)
             handled += 1
@@ -77,18 +78,13 @@ async def test_rule_18_paused_reading_does_not_deadlock_with_handlers_that_call_
                 done.set()
 
     done = asyncio.Event()
-    clients: list[Reentrant] = []
-
-    def factory(agent: RemoteAgent) -> Reentrant:
-        clients.append(Reentrant(agent))
-        return clients[0]
-
+    factory = RecordingFactory(Reentrant)
     async with calling(link, factory, high_water_messages=5, flood_factor=1000) as (_, peer):
         await peer.send(*(update("s", str(n)) for n in range(50)))
         for _ in range(50):
-            await peer.send({"id": (await peer.receive())["id"], "result": {}})
+            await peer.answer(result={})
         await done.wait()
-        assert [text_of(received) for received in clients[0].updates] == [str(n) for n in range(50)]
+        assert [text_of(received) for received in factory.handler.updates] == [str(n) for n in range(50)]
 
 
 async def test_rule_18_a_flood_while_all_handlers_await_the_peer_closes_the_connection(link: Link) -> None:
@@ -122,13 +118,13 @@ async def test_rule_18_after_a_flood_nothing_more_is_read() -> None:
     connection = Connection(CLIENT_SIDE, Asking, back, there, options)
     running = asyncio.create_task(run(connection))
     back.write(line(update("s", "x")))
-    await iterations(10)  # from now on, reading doesn't pause
+    await let_others_run(10)  # from now on, reading doesn't pause
     updates = b"".join(line(update("s", str(n))) for n in range(100))
     back.write(updates)
-    await settled(connection.lifecycle.peer_left.done, lambda: connection.limits.bytes)
+    await wait_until(connection.lifecycle.peer_left.done, lambda: connection.limits.bytes)
     before = received
     back.write(updates)
-    await iterations(20)
+    await let_others_run(20)
     assert received == before
     may_end.set()
     assert "more than can be handled" in (await running).reason
@@ -181,7 +177,7 @@ async def test_rule_18_small_responses_that_the_peer_does_not_read_are_a_flood_t
     connection = Connection(AGENT_SIDE, Small, back, there, Options(guards="off", eof_grace=0, **limits))
     running = asyncio.create_task(run(connection))
     back.write(b"".join(line({"id": n, "method": "_small"}) for n in range(2000)))
-    await settled(connection.lifecycle.peer_left.done, lambda: connection.limits.bytes)
+    await wait_until(connection.lifecycle.peer_left.done, lambda: connection.limits.bytes)
     there.abort()
     assert "more than can be handled" in (await running).reason
 
@@ -225,7 +221,7 @@ async def test_rule_18_a_waiting_send_fails_if_the_connection_closes_before_it_i
 async def test_rule_18_messages_that_were_handled_count_no_longer() -> None:
     async def answered(agent: RemoteAgent, peer: Peer) -> None:
         call = asyncio.ensure_future(agent.ext_request("_ping"))
-        await peer.send({"id": (await peer.receive())["id"], "result": None})
+        await peer.answer(result=None)
         await call
 
     async with calling(LINKS["memory"], **FLOOD) as (agent, peer):

@@ -11,8 +11,8 @@ import pytest
 from acp_bindings.v2_draft.connecting import AGENT_SIDE
 from acp_runtime import RemoteError
 from acp_runtime.jsonrpc import check_line
+from tests.runtime.connection.v2_peer import INITIALIZE_V2, AgentV2, ClientV2, acp, calling_v2, permission, serving_v2
 from tests.support.runtime.peer import Link, line, prompt, serving, update
-from tests.support.runtime.v2_peer import INITIALIZE_V2, AgentV2, ClientV2, acp, calling_v2, permission, serving_v2
 
 INVALID = {"jsonrpc": "2.0", "id": None, "error": {"code": -32600, "message": "Invalid request"}}
 CANCEL = {"method": "session/cancel", "params": {"sessionId": "s1"}}
@@ -281,7 +281,7 @@ async def test_rule_25_a_client_takes_the_response_to_initialize_in_a_batch(link
         assert await peer.until_quiet() == []
 
 
-async def test_rule_25_a_client_handles_what_follows_the_response_to_initialize_in_a_batch(link: Link) -> None:
+async def test_rule_25_a_client_handles_messages_after_the_response_to_initialize_in_a_batch(link: Link) -> None:
     async with calling_v2(link, guards="raise") as (agent, peer):
         call = asyncio.create_task(agent.initialize(protocol_version=2, info=acp.Implementation(name="c", version="1")))
         id = (await peer.receive())["id"]
@@ -322,7 +322,7 @@ async def test_rule_5_answers_that_are_too_large_for_one_array_come_in_several(
         assert {answer["id"] for line in lines for answer in json.loads(line)} == set(range(5))
 
 
-async def test_rule_5_an_answer_that_is_too_large_for_an_array_comes_in_one_nevertheless(link: Link) -> None:
+async def test_rule_5_an_answer_larger_than_the_limit_comes_in_an_array(link: Link) -> None:
     async with serving_v2(link, Verbose, max_message_bytes=1000, guards="warn") as peer:
         await peer.send(batch(request(1, "_text", 2000)))
         assert await peer.receive() == [result(1, "x" * 2000)]

@@ -192,7 +192,7 @@ async def test_rule_21_a_cancelled_turn_is_answered_with_a_result(link: Link) ->
         assert (await peer.receive())["id"] == 2
 
 
-async def test_rule_21_a_cancelled_turn_whose_handler_raises_a_request_error_is_answered_with_a_result(
+async def test_rule_21_a_cancelled_turn_is_a_result_although_its_handler_raises(
     link: Link, caplog: pytest.LogCaptureFixture
 ) -> None:
     class Wrapping(PlainAgent):
@@ -389,7 +389,7 @@ async def test_rule_20_a_cancelled_request_that_the_schema_does_not_have_is_answ
         assert (answer["id"], answer["error"]["code"]) == ("x", -32800)
 
 
-async def test_rule_21_a_handler_of_an_extension_notification_may_cancel_the_turns_of_a_session(link: Link) -> None:
+async def test_rule_21_a_handler_of_an_extension_notification_may_cancel_turns(link: Link) -> None:
     class Stopping(Waiting):
         async def ext_notification(self, method: str, params: Any, /) -> None:
             await self.session_cancel(CancelNotification(session_id=params["sessionId"]))

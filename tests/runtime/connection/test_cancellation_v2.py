@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from acp_runtime import InternalError
+from tests.runtime.connection.v2_peer import INITIALIZE_V2, AgentV2, acp, calling_v2, permission, serving_v2
+from tests.support.recording_factory import RecordingFactory
 from tests.support.runtime.peer import Link, prompt
-from tests.support.runtime.v2_peer import INITIALIZE_V2, AgentV2, acp, calling_v2, permission, serving_v2
 
 CANCEL = {"method": "session/cancel", "params": {"sessionId": "s1"}}
 BY_ID = {"method": "$/cancel_request", "params": {"requestId": 1}}
@@ -187,7 +188,7 @@ async def test_rule_21_other_updates_do_not_accept_a_prompt(link: Link, sent: st
 
         async def session_prompt(self, request: Any, /) -> Any:
             if sent != "another kind of update":
-                await told.wait()
+                await updated.wait()
                 raise InternalError("refused")
             return await super().session_prompt(request)
 
@@ -196,10 +197,10 @@ async def test_rule_21_other_updates_do_not_accept_a_prompt(link: Link, sent: st
 
         async def session_list(self, request: Any, /) -> Any:
             await self.client.session_update(session_id="s1", update=self.update)
-            told.set()
+            updated.set()
             return acp.ListSessionsResponse(sessions=[])
 
-    told = asyncio.Event()
+    updated = asyncio.Event()
     async with serving_v2(link, Failing) as peer:
         if sent == "another session":
             await peer.send(prompt(1, "s2"), {"id": 2, "method": "session/list"})
@@ -251,13 +252,12 @@ async def test_rule_30_a_client_without_its_optional_notifications_is_not_logged
         info = unstable.Implementation(name="c", version="1")
         asked = unstable.ClientCapabilities.model_validate(capabilities)
         call = asyncio.create_task(agent.initialize(protocol_version=2, info=info, capabilities=asked))
-        request = await peer.receive()
-        await peer.send({"id": request["id"], "result": {"protocolVersion": 2, "info": {"name": "a", "version": "1"}}})
+        await peer.answer(result={"protocolVersion": 2, "info": {"name": "a", "version": "1"}})
         await call
     assert not [record for record in caplog.records if record.levelname in ("ERROR", "WARNING")]
 
 
-async def test_rule_21_an_update_without_guards_may_lack_what_says_that_a_prompt_was_accepted(link: Link) -> None:
+async def test_rule_21_without_guards_an_update_may_lack_the_parts_of_acceptance(link: Link) -> None:
     class Raw(AgentV2):  # type: ignore[misc]
         async def ext_request(self, method: str, params: Any) -> Any:
             await self.client.ext_notification("session/update", params)
@@ -269,7 +269,7 @@ async def test_rule_21_an_update_without_guards_may_lack_what_says_that_a_prompt
             assert (await peer.receive())["id"] == 1
 
 
-async def test_rule_21_what_accepts_a_prompt_may_be_sent_by_any_handler_and_outside_of_them(link: Link) -> None:
+async def test_rule_21_a_prompt_may_be_accepted_by_any_handler_or_task(link: Link) -> None:
     class Replaying(AgentV2):  # type: ignore[misc]
         async def ext_request(self, method: str, params: Any) -> Any:
             await self.ext_notification(method, params)
@@ -277,16 +277,11 @@ async def test_rule_21_what_accepts_a_prompt_may_be_sent_by_any_handler_and_outs
         async def ext_notification(self, method: str, params: Any) -> None:
             await self.client.session_update(session_id="s1", update=Accepting.update)
 
-    agents: list[Any] = []
-
-    def factory(client: Any) -> Any:
-        agents.append(Replaying(client))
-        return agents[0]
-
+    factory = RecordingFactory(Replaying)
     async with serving_v2(link, factory) as peer:
         params = {"sessionId": "s1"}
         await peer.send({"method": "_replay", "params": params}, {"id": 1, "method": "_replay", "params": params})
-        await agents[0].ext_notification("_replay", None)
+        await factory.handler.ext_notification("_replay", None)
         messages = [await peer.receive() for _ in range(4)]
         assert [message.get("method", message.get("id")) for message in messages].count("session/update") == 3
         assert {"jsonrpc": "2.0", "id": 1, "result": None} in messages

@@ -24,8 +24,8 @@ from acp_bindings.v1.connecting import AGENT_SIDE, CLIENT_SIDE
 from acp_runtime import ConnectionClosed, Options, RequestError
 from acp_runtime.connection import Connection, run
 from acp_runtime.transports.memory import MemoryPipe
+from tests.support.loop_iterations import let_others_run
 from tests.support.runtime.peer import INITIALIZE, Link, PlainAgent, PlainClient, chunk, line, prompt, serving
-from tests.support.runtime.random_peer import iterations
 
 pytestmark = pytest.mark.every_link
 
@@ -115,8 +115,7 @@ async def test_rule_22_a_handler_that_cleans_up_is_cancelled_once(link: Link) ->
             try:
                 await asyncio.Event().wait()
             finally:
-                for _ in range(3):
-                    await asyncio.sleep(0)
+                await let_others_run(3)
                 cleaned.append(request.session_id)
             raise AssertionError
 
@@ -139,7 +138,7 @@ async def test_rule_22_cancelling_every_task_once_hurries_the_closing() -> None:
     options = Options(guards="off", eof_grace=600, handler_deadline=600, flush_deadline=600)
     running = asyncio.create_task(run(Connection(AGENT_SIDE, Deaf, back, there, options)))
     back.write(line(prompt(1)))
-    await iterations(10)
+    await let_others_run(10)
     for task in asyncio.all_tasks() - others:
         task.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -178,7 +177,7 @@ async def test_rule_22_a_hurried_closing_does_not_ask_the_process_again() -> Non
     running = asyncio.create_task(run(connection))
     await back.close()
     for _ in range(2):
-        await iterations(10)
+        await let_others_run(10)
         assert not running.done()
         running.cancel()
     with pytest.raises(asyncio.CancelledError):

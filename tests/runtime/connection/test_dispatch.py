@@ -24,6 +24,7 @@ from acp_bindings.v1 import (
 from acp_runtime import AuthenticationRequired, RequestError
 from acp_runtime.jsonrpc.error_responses import explain, summary
 from acp_runtime.jsonrpc.messages import IncomingRequest
+from tests.support.recording_factory import RecordingFactory
 from tests.support.runtime.peer import Link, PlainAgent, PlainClient, calling, prompt, serving, update
 
 CIRCLE: list[Any] = []
@@ -52,7 +53,7 @@ NOTIFICATIONS = ["session/cancel", "$/cancel_request"]
 
 
 @pytest.mark.parametrize("method", [*FOR_THE_OTHER_SIDE, *NOTIFICATIONS, "_zed/ask"])
-async def test_rule_11_what_is_no_request_to_this_side_is_answered_method_not_found(link: Link, method: str) -> None:
+async def test_rule_11_requests_for_the_other_side_are_answered_method_not_found(link: Link, method: str) -> None:
     async with serving(link) as peer:
         params = {"sessionId": "s1", "path": "/x", "requestId": 1}
         assert (await peer.call(method, params))["error"]["code"] == -32601
@@ -274,16 +275,11 @@ async def test_rule_13_a_failing_notification_handler_does_not_affect_other_noti
                     pass
 
     done = asyncio.Event()
-    clients: list[Fragile] = []
-
-    def factory(agent: Any) -> Fragile:
-        clients.append(Fragile(agent))
-        return clients[0]
-
+    factory = RecordingFactory(Fragile)
     async with calling(link, factory) as (_, peer):
         await peer.send(*(update("s1", str(number)) for number in range(6)))
         await done.wait()
-        assert len(clients[0].updates) == 6
+        assert len(factory.handler.updates) == 6
     assert "broken" in caplog.text
 
 

@@ -18,8 +18,8 @@ from acp_bindings.v1.connecting import CLIENT_SIDE
 from acp_runtime import ConnectionClosed, MessageTooLarge, Options
 from acp_runtime.connection import Connection, run
 from acp_runtime.transports.memory import MemoryPipe
+from tests.support.loop_iterations import let_others_run, wait_until
 from tests.support.runtime.peer import LINKS, Link, Peer, PlainClient, calling, line, text_of, update
-from tests.support.runtime.random_peer import iterations, settled
 from tests.support.scale import count
 
 pytestmark = pytest.mark.every_link
@@ -43,7 +43,7 @@ Wait = Callable[[], Any]
 
 
 async def ten_turns() -> None:
-    await iterations(10)
+    await let_others_run(10)
 
 
 def recording(handled: list[str], wait: Wait) -> type[PlainClient]:
@@ -61,6 +61,11 @@ def numbers(count: int) -> list[str]:
     return [str(n) for n in range(count)]
 
 
+def numbered_updates(count: int) -> bytes:
+    """Return updates of the session `s` as lines. Their texts are `numbers(count)`."""
+    return b"".join(line(update("s", text)) for text in numbers(count))
+
+
 async def test_rule_22_updates_are_handled_then_responses_then_pending_calls_fail(link: Link) -> None:
     handled: list[str] = []
     async with calling(link, recording(handled, ten_turns)) as (agent, peer):
@@ -68,8 +73,7 @@ async def test_rule_22_updates_are_handled_then_responses_then_pending_calls_fai
         other = asyncio.create_task(agent.session_prompt(session_id="other", prompt=[]))
         ping = asyncio.create_task(agent.ext_request("_ping"))
         id = (await peer.receive())["id"]
-        updates = b"".join(line(update("s", text)) for text in numbers(500))
-        await peer.send(updates + line({"id": id, "result": {"stopReason": "end_turn"}}))
+        await peer.send(numbered_updates(500) + line({"id": id, "result": {"stopReason": "end_turn"}}))
         await peer.end()
         assert (await turn).stop_reason == "end_turn"
         assert handled == numbers(500)
@@ -89,7 +93,7 @@ async def test_rule_22_pending_calls_fail_after_all_updates_were_handled(link: L
         turn = asyncio.create_task(agent.session_prompt(session_id="s", prompt=[]))
         ping = asyncio.create_task(agent.ext_request("_ping"))
         await peer.receive()
-        await peer.send(b"".join(line(update("s", text)) for text in numbers(100)))
+        await peer.send(numbered_updates(100))
         await peer.end()
         before = await asyncio.gather(*map(handled_before_the_failure, (turn, ping)))
         assert before == [numbers(100)] * 2
@@ -104,7 +108,7 @@ async def test_rule_22_a_call_in_an_update_handler_fails_at_once(link: Link) -> 
 
     handled: list[str] = []
     async with calling(link, Asking) as (agent, peer):
-        await peer.send(b"".join(line(update("s", text)) for text in numbers(100)))
+        await peer.send(numbered_updates(100))
         await peer.end()
         await agent.wait_closed()
         assert handled == numbers(100)
@@ -123,7 +127,7 @@ async def test_rule_22_a_stuck_handler_is_abandoned_and_lost_updates_are_counted
         turn = asyncio.create_task(agent.session_prompt(session_id="s", prompt=[]))
         id = (await peer.receive())["id"]
         answer = line({"id": id, "result": {"stopReason": "end_turn"}}) if is_answered else b""
-        await peer.send(b"".join(line(update("s", text)) for text in numbers(10)) + answer)
+        await peer.send(numbered_updates(10) + answer)
         await peer.end()
         with pytest.raises(ConnectionClosed, match=r"\b7 received notifications of session 's'"):
             await turn
@@ -143,7 +147,7 @@ async def test_rule_22_updates_of_a_session_that_is_not_created_any_more_are_han
         assert handled == numbers(3)
 
 
-async def test_rule_22_a_handler_that_waits_for_a_call_made_elsewhere_learns_of_the_end(link: Link) -> None:
+async def test_rule_22_a_handler_waiting_for_anothers_call_learns_of_the_end(link: Link) -> None:
     class Waiting(PlainClient):
         async def session_update(self, notification: SessionNotification, /) -> None:
             with pytest.raises(ConnectionClosed):
@@ -161,9 +165,7 @@ async def test_rule_22_a_handler_that_waits_for_a_call_made_elsewhere_learns_of_
 
 
 @pytest.mark.parametrize("is_open", [False, True])
-async def test_rule_22_after_the_end_of_file_notifications_are_sent_if_the_connection_was_open(
-    link: Link, is_open: bool
-) -> None:
+async def test_rule_22_notifications_are_sent_after_eof_on_an_open_connection(link: Link, is_open: bool) -> None:
     class Cancelling(PlainClient):
         async def ext_notification(self, method: str, params: Any) -> None:
             with pytest.raises(ConnectionClosed):
@@ -191,10 +193,7 @@ async def test_rule_22_no_update_is_lost_at_any_high_water_mark(link: Link, mark
         turn = asyncio.create_task(agent.session_prompt(session_id="s", prompt=[]))
         id = (await peer.receive())["id"]
         answer = line({"id": id, "result": {"stopReason": "end_turn"}})
-        sending = asyncio.create_task(
-            peer.send(b"".join(line(update("s", text)) for text in numbers(300)) + answer.rstrip())
-        )
-        await sending
+        await asyncio.create_task(peer.send(numbered_updates(300) + answer.rstrip()))
         await peer.end()
         await turn
         assert handled == numbers(300)
@@ -255,13 +254,13 @@ async def test_rule_22_handlers_that_finish_within_the_deadline_are_not_abandone
         turn = asyncio.create_task(agent.session_prompt(session_id="s", prompt=[]))
         id = (await peer.receive())["id"]
         answer = line({"id": id, "result": {"stopReason": "end_turn"}})
-        await peer.send(b"".join(line(update("s", text)) for text in numbers(25)) + answer)
+        await peer.send(numbered_updates(25) + answer)
         await peer.end()
         await turn
         assert handled == numbers(25)
 
 
-async def test_rule_22_a_call_whose_response_breaks_off_fails_with_the_end_of_the_connection(link: Link) -> None:
+async def test_rule_22_a_call_fails_if_its_response_is_cut_off(link: Link) -> None:
     async with calling(link) as (agent, peer):
         turn = asyncio.create_task(agent.session_prompt(session_id="s", prompt=[]))
         id = (await peer.receive())["id"]
@@ -292,7 +291,7 @@ async def test_rule_22_calls_of_a_session_fail_when_its_own_updates_have_been_ha
         may_end.set()
 
 
-async def test_rule_22_what_a_peer_sent_before_it_stopped_reading_is_handled() -> None:
+async def test_rule_22_messages_that_a_peer_sent_before_it_stopped_reading_are_handled() -> None:
     there, back = MemoryPipe(), MemoryPipe()
     connection = Connection(CLIENT_SIDE, PlainClient, back, there, Options(guards="off", eof_grace=600))
     running = asyncio.create_task(run(connection))
@@ -337,9 +336,9 @@ async def test_rule_22_this_side_may_end_the_connection_while_the_last_messages_
     assert (await running).reason == "The peer closed the connection."
 
 
-async def test_rule_22_a_message_that_is_too_large_is_the_reason_although_the_peer_closes_next(link: Link) -> None:
+async def test_rule_22_a_message_too_large_is_the_reason_even_if_eof_follows(link: Link) -> None:
     async with calling(link, max_message_bytes=1000) as (agent, peer):
-        await peer.send(b"".join(line(update("s", text)) for text in numbers(100)) + b"x" * 2000)
+        await peer.send(numbered_updates(100) + b"x" * 2000)
         await peer.end()
         assert isinstance(await agent.wait_closed(), MessageTooLarge)
         assert len(agent.handler.updates) == 100
@@ -353,7 +352,7 @@ async def test_rule_22_a_flood_that_has_ended_is_handled() -> None:
     options = Options(guards="off", high_water_bytes=50_000, flood_factor=1)
     connection = Connection(CLIENT_SIDE, recording(handled, wait), MemoryPipe(), MemoryPipe(), options)
     running = asyncio.create_task(run(connection))
-    connection.reader.received(b"".join(line(update("s", text)) for text in numbers(100)))
+    connection.reader.received(numbered_updates(100))
     connection.reader.ended(None)
     await ten_turns()
     may_begin.set()
@@ -361,7 +360,7 @@ async def test_rule_22_a_flood_that_has_ended_is_handled() -> None:
     assert handled == numbers(100)
 
 
-async def test_rule_22_what_waits_when_this_side_ends_the_connection_is_discarded_and_freed() -> None:
+async def test_rule_22_waiting_messages_are_discarded_and_freed_when_this_side_ends_the_connection() -> None:
     async def wait() -> None:
         if len(handled) >= 40:
             await may_end.wait()
@@ -371,8 +370,8 @@ async def test_rule_22_what_waits_when_this_side_ends_the_connection_is_discarde
     options = Options(guards="off", high_water_messages=1)
     connection = Connection(CLIENT_SIDE, recording(handled, wait), back, there, options)
     running, reader = asyncio.create_task(run(connection)), weakref.ref(connection.reader)
-    back.write(b"".join(line(update("s", text)) for text in numbers(100)))
-    await settled(lambda: len(handled) == 40, lambda: handled)  # reading has paused, gone on and paused again
+    back.write(numbered_updates(100))
+    await wait_until(lambda: len(handled) == 40, lambda: handled)  # reading has paused, gone on and paused again
     await ten_turns()
     assert connection.reader.buffered() > 0
     unread = len(connection.reader.lines)
@@ -457,7 +456,7 @@ async def test_rule_22_a_call_fails_when_its_request_turns_out_not_to_be_written
     await ten_turns()
     if isinstance(there, Unread):
         there.report(BrokenPipeError("gone"))
-    await settled(call.done, lambda: "the call waits")
+    await wait_until(call.done, lambda: "the call waits")
     with pytest.raises(ConnectionClosed, match="Writing to the peer failed: gone"):
         await call
     await running

@@ -82,7 +82,7 @@ async def test_rule_10_none_is_an_error_if_the_result_has_fields(method: str, ca
     assert f"{fault} Return an instance of it for success; raise ResourceNotFound" in caplog.text
 
 
-def test_rule_10_the_tables_above_tell_results_without_fields_from_those_with_optional_ones() -> None:
+def test_rule_10_the_tables_separate_results_without_fields_from_optional_ones() -> None:
     known = {**methods.AGENT_REQUESTS, **methods.CLIENT_REQUESTS}
     assert all(has_no_required_field(known[wire]) for wire in (*VOID, *OPTIONAL))
     assert [wire for wire in OPTIONAL if known[wire].result_type.model_fields.keys() == {"meta"}] == []

@@ -1,4 +1,4 @@
-"""Calls and notifications of typed extension methods follow the same rules as those of the schema."""
+"""Calls and notifications of typed extension methods follow the same rules as the schema's methods."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pydantic import BaseModel, PlainSerializer, RootModel, model_validator
 from pydantic_core import PydanticSerializationError
 
 from acp_runtime import ExtNotification, ExtRequest, GuardError, InvalidResponse
-from tests.support.runtime.extensions import ECHO, EXAMPLES, KINDS, NOTE, Ours, Theirs, answer
+from tests.runtime.connection.extensions import ECHO, EXAMPLES, KINDS, NOTE, Ours, Theirs
 from tests.support.runtime.peer import Link, calling
 
 
@@ -19,7 +19,7 @@ async def test_a_call_sends_its_params_and_returns_the_result(link: Link, kind: 
     example = EXAMPLES[kind]
     async with calling(link) as (agent, peer):
         call = asyncio.create_task(agent.call(ECHO[kind], example))
-        sent = await answer(peer, {"text": "b"})
+        sent = await peer.answer(result={"text": "b"})
         assert {name: value for name, value in sent.items() if value is not None} == {"text": "a"}
         result = await call
     assert type(result) is type(example)
@@ -79,7 +79,7 @@ async def test_nan_is_not_sent_although_pydantic_would_write_null(link: Link) ->
 async def test_rule_9_an_invalid_result_fails_its_call(link: Link, kind: str, result: Any) -> None:
     async with calling(link) as (agent, peer):
         call = asyncio.create_task(agent.call(ECHO[kind], EXAMPLES[kind]))
-        await answer(peer, result)
+        await peer.answer(result=result)
         with pytest.raises(InvalidResponse, match=f"_acme/{kind}"):
             await call
         assert await peer.until_quiet() == []
@@ -140,7 +140,7 @@ async def test_rule_9_a_validator_that_raises_another_error_makes_a_result_inval
     picky = ExtRequest("_acme/picky", Ours, Picky)
     async with calling(link) as (agent, peer):
         call = asyncio.create_task(agent.call(picky, Ours(text="a")))
-        await answer(peer, {})
+        await peer.answer(result={})
         with pytest.raises(InvalidResponse, match="a validator raised LookupError"):
             await call
 
@@ -161,6 +161,6 @@ async def test_a_gateway_without_guards_forwards_methods_of_any_name(
         await agent.ext_notification("acme/note", {"n": 1})
         call = asyncio.create_task(agent.ext_request("acme/ping", {"n": 2}))
         assert (await peer.receive())["method"] == "acme/note"
-        assert await answer(peer, {"pong": 2}) == {"n": 2}
+        assert await peer.answer(result={"pong": 2}) == {"n": 2}
         assert await call == {"pong": 2}
     assert caplog.records == []

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from acp_runtime import CapabilityError, ExtNotification, GuardError, Model, NotInitialized, handles
+from tests.runtime.connection.extensions import ECHO, LOG, PING, Ours, VendorAgent
 from tests.support.recording_factory import RecordingFactory
-from tests.support.runtime.extensions import ECHO, LOG, PING, Ours, VendorAgent, answer
 from tests.support.runtime.peer import Link, PlainAgent, calling, serving
 
 
@@ -21,7 +21,7 @@ async def test_rule_25_an_extension_without_capability_may_come_before_initializ
     async with calling(link, ready=False) as (agent, peer):
         assert agent.supports(ECHO["ours"])
         call = asyncio.create_task(agent.call(ECHO["ours"], Ours(text="a")))
-        await answer(peer, {"text": "b"})
+        await peer.answer(result={"text": "b"})
         assert await call == Ours(text="b")
 
 
@@ -41,7 +41,7 @@ async def test_rule_27_a_capability_in_meta_unlocks_an_extension(link: Link, adv
         assert agent.supports(PING)
         assert agent.supports(LOG)
         call = asyncio.create_task(agent.call(PING, Ours(text="a")))
-        await answer(peer, {"text": "b"})
+        await peer.answer(result={"text": "b"})
         assert await call == Ours(text="b")
         await agent.notify(LOG, Ours(text="c"))
         assert (await peer.receive())["params"] == {"text": "c"}
@@ -76,7 +76,7 @@ async def test_with_guards_off_a_missing_capability_does_not_matter(link: Link) 
     async with calling(link, guards="off") as (agent, peer):
         assert not agent.supports(PING)
         call = asyncio.create_task(agent.call(PING, Ours(text="a")))
-        await answer(peer, {"text": "b"})
+        await peer.answer(result={"text": "b"})
         assert await call == Ours(text="b")
 
 

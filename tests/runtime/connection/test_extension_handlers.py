@@ -1,4 +1,4 @@
-"""Handlers of typed extension methods follow the same rules as those of the schema."""
+"""Handlers of typed extension methods follow the same rules as the schema's handlers."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ import pytest
 from pydantic import BaseModel, model_validator
 
 from acp_runtime import ExtNotification, ExtRequest, handles
-from tests.support.recording_factory import RecordingFactory
-from tests.support.runtime.extensions import (
+from tests.runtime.connection.extensions import (
     CLEAR,
     DRAIN,
     EXAMPLES,
@@ -22,8 +21,8 @@ from tests.support.runtime.extensions import (
     Ours,
     Theirs,
     VendorAgent,
-    answer,
 )
+from tests.support.recording_factory import RecordingFactory
 from tests.support.runtime.peer import Link, PlainAgent, calling, serving
 
 
@@ -49,7 +48,7 @@ async def test_rule_12_invalid_params_are_answered_with_their_paths(link: Link, 
     assert [fault["path"] for fault in no_object["data"]["errors"]] == [""]
 
 
-async def test_a_request_is_no_notification_of_the_same_name(link: Link) -> None:
+async def test_a_request_and_a_notification_may_have_the_same_name(link: Link) -> None:
     class Both(VendorAgent):
         async def ext_request(self, method: str, params: Any) -> Any:
             return "request"
@@ -130,7 +129,7 @@ async def test_rule_10_an_empty_result_is_an_object_and_null_is_accepted(link: L
         assert (await peer.call("_acme/clear", {"text": "a"}))["result"] == {}
     async with calling(link) as (agent, peer):
         call = asyncio.create_task(agent.call(CLEAR, Ours(text="a")))
-        await answer(peer, None)
+        await peer.answer(result=None)
         assert await call == Nothing()
 
 

@@ -28,8 +28,8 @@ from acp_bindings.v1 import (
     TextResourceContents,
 )
 from acp_runtime import CapabilityError, GuardError, InternalError, NotInitialized, RelativePath, ResourceNotFound
+from tests.runtime.connection.v2_peer import calling_v2
 from tests.support.runtime.peer import INITIALIZE, Link, Peer, PlainAgent, calling, prompt, serving, update
-from tests.support.runtime.v2_peer import calling_v2
 
 NEW = {"cwd": "/", "mcpServers": []}
 
@@ -299,7 +299,7 @@ async def test_rule_29_closing_or_deleting_a_session_that_is_gone_succeeds(link:
     async with calling(link, capabilities=ADVERTISED) as (agent, peer):
         for call in (agent.session_close(session_id="s"), agent.session_delete(session_id="s")):
             task = asyncio.ensure_future(call)
-            await peer.send({"id": (await peer.receive())["id"], **answer})
+            await peer.answer(**answer)
             assert json.loads((await task).model_dump_json()) == {}  # type: ignore[attr-defined]
 
 
@@ -307,7 +307,7 @@ async def test_rule_29_closing_or_deleting_a_session_may_fail_otherwise(link: Li
     async with calling(link, capabilities=ADVERTISED) as (agent, peer):
         for call in (agent.session_close(session_id="s"), agent.session_delete(session_id="s")):
             task = asyncio.ensure_future(call)
-            await peer.send({"id": (await peer.receive())["id"], "error": {"code": -32603, "message": "busy"}})
+            await peer.answer(error={"code": -32603, "message": "busy"})
             with pytest.raises(InternalError, match="busy"):
                 await task
 
@@ -316,7 +316,7 @@ async def test_rule_29_closing_or_deleting_a_session_that_is_gone_succeeds_in_ve
     async with calling_v2(link) as (agent, peer):
         for call in (agent.session_close(session_id="s"), agent.session_delete(session_id="s")):
             task = asyncio.ensure_future(call)
-            await peer.send({"id": (await peer.receive())["id"], "error": {"code": -32002, "message": "gone"}})
+            await peer.answer(error={"code": -32002, "message": "gone"})
             assert json.loads((await task).model_dump_json()) == {}
 
 
@@ -324,6 +324,6 @@ async def test_rule_29_other_calls_raise_resource_not_found(link: Link) -> None:
     async with calling(link) as (agent, peer):
         call = asyncio.create_task(agent.session_prompt(session_id="s", prompt=[]))
         error = {"code": -32002, "message": "gone"}
-        await peer.send({"id": (await peer.receive())["id"], "error": error})
+        await peer.answer(error=error)
         with pytest.raises(ResourceNotFound):
             await call

@@ -123,7 +123,7 @@ async def test_rule_17_updates_of_a_session_that_has_created_a_terminal_are_not_
     async with serving(link, agent(create), guards="off") as peer:
         await peer.call("session/prompt", prompt(1, "known")["params"])
         await peer.send(CREATE)
-        await peer.send({"id": (await peer.receive())["id"], "result": {"terminalId": "t"}})
+        await peer.answer(result={"terminalId": "t"})
         assert await sent(peer, 2) == ["known 1", "n"]
 
 
@@ -263,7 +263,7 @@ async def test_rule_17_the_last_creation_that_fails_drops_all_that_is_held(
     assert "Dropped 3 notifications to a session that was not created" in caplog.messages
 
 
-async def test_rule_17_what_was_sent_no_longer_counts_towards_the_limit(link: Link) -> None:
+async def test_rule_17_sent_notifications_no_longer_count_towards_the_limit(link: Link) -> None:
     async def create(self: Creating, request: NewSessionRequest) -> str:
         await self.say(request.cwd, "x" * 600)
         return request.cwd
@@ -354,7 +354,7 @@ async def test_rule_17_a_client_handles_the_updates_after_it_has_the_session() -
             await remote.session_close(session_id="new")
 
 
-async def test_rule_17_a_created_session_without_an_id_is_an_error_and_holds_nothing(link: Link) -> None:
+async def test_rule_17_a_created_session_without_an_id_is_an_error_and_delays_nothing(link: Link) -> None:
     class Nameless(PlainAgent):
         async def session_new(self, request: NewSessionRequest, /) -> NewSessionResponse:
             return NewSessionResponse.model_construct()

@@ -66,8 +66,8 @@ async def agent_side(peer: Peer) -> None:
         {"id": 77, "result": 1},
     )
     assert (await peer.receive())["method"] == "session/update"
-    await peer.send({"id": (await peer.receive())["id"], "error": {"code": 1, "message": "no"}})
-    await peer.send({"id": (await peer.receive())["id"], "error": "nonsense"})
+    await peer.answer(error={"code": 1, "message": "no"})
+    await peer.answer(error="nonsense")
     never = (await peer.receive())["id"]
     assert (await peer.receive())["params"] == {"requestId": never}
     assert (await peer.receive())["method"] == "_note"

@@ -18,7 +18,7 @@ async def test_models_in_session_results_and_unknown_fields_anywhere_are_kept(li
         call = asyncio.create_task(agent.session_new(cwd="/", mcp_servers=[]))
         models = {"availableModels": [{"modelId": "m", "name": "M"}], "currentModelId": "m"}
         result = {"sessionId": "s", "models": models, "future": [1, {"x": None}]}
-        await peer.send({"id": (await peer.receive())["id"], "result": result, "extra": 1})
+        await peer.answer(result=result, extra=1)
         assert json.loads((await call).model_dump_json()) == result
 
 

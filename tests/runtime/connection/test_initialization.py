@@ -23,9 +23,10 @@ from acp_bindings.v1_unstable.connecting import CLIENT_SIDE as UNSTABLE_CLIENT_S
 from acp_runtime import ConnectionClosed, Options, RequestError
 from acp_runtime.connection import Connection, run
 from acp_runtime.transports.memory import MemoryPipe
+from tests.support.loop_iterations import let_others_run
+from tests.support.recording_factory import RecordingFactory
 from tests.support.runtime.any_profile import client_of
 from tests.support.runtime.peer import INITIALIZE, Link, Peer, PlainAgent, calling, prompt, serving, update
-from tests.support.runtime.random_peer import iterations
 
 NEW: dict[str, Any] = {"cwd": "/", "mcpServers": []}
 BEGIN: dict[str, Any] = {"id": "i", "method": "initialize", "params": INITIALIZE}
@@ -73,23 +74,18 @@ def _codes(answers: dict[Any, Any]) -> dict[Any, Any]:
 
 
 async def test_rule_25_messages_behind_initialize_wait_for_its_response_in_order(link: Link) -> None:
-    agents: list[Gated] = []
-
-    def factory(client: Any) -> Gated:
-        agents.append(Gated(client))
-        return agents[0]
-
+    factory = RecordingFactory(Gated)
     async with serving(link, factory, ready=False) as peer:
         await peer.send(BEGIN, CREATE, prompt("p"), CANCEL)
         assert await peer.until_quiet() == []
-        assert agents[0].order == []
+        assert factory.handler.order == []
         await peer.send({"id": "go", "method": "_go"})
         answers = [await peer.receive() for _ in range(4)]
         assert [message["id"] for message in answers][:2] in (["go", "i"], ["i", "go"])
         assert {message["id"] for message in answers[2:]} == {"n", "p"}
         await peer.until_quiet()
-    assert agents[0].order[0] == "session/new"
-    assert agents[0].order[-1] == "session/cancel"
+    assert factory.handler.order[0] == "session/new"
+    assert factory.handler.order[-1] == "session/cancel"
 
 
 @pytest.mark.parametrize("error", [RequestError(7, "no"), ValueError("bug"), asyncio.CancelledError(), SystemExit(1)])
@@ -105,16 +101,11 @@ async def test_rule_25_if_initialize_fails_early_requests_are_answered_invalid_r
 
 
 async def test_rule_25_after_a_failed_initialize_another_one_opens_the_connection(link: Link) -> None:
-    agents: list[Gated] = []
-
-    def factory(client: Any) -> Gated:
-        agents.append(Gated(client, ValueError()))
-        return agents[0]
-
+    factory = RecordingFactory(lambda client: Gated(client, ValueError()))
     async with serving(link, factory, ready=False) as peer:
         await peer.send(BEGIN, CREATE, {"id": "go", "method": "_go"})
         assert _codes(await _answers(peer, 3)) == {"i": -32603, "n": -32600, "go": None}
-        agents[0].error = None
+        factory.handler.error = None
         await peer.send({**BEGIN, "id": "j"}, CREATE)
         assert _codes(await _answers(peer, 2)) == {"j": None, "n": None}
 
@@ -177,18 +168,13 @@ async def test_rule_25_an_agent_may_call_its_client_inside_initialize(link: Link
 
     async with serving(link, Asking, ready=False) as peer:
         await peer.send(BEGIN, CREATE)
-        asked = await peer.receive()
-        await peer.send({"id": asked["id"], "result": None})
+        await peer.answer(result=None)
         assert [(await peer.receive())["id"] for _ in range(2)] == ["i", "n"]
 
 
 @pytest.mark.parametrize("limit", [1, 3])
 async def test_rule_25_reading_pauses_for_early_requests_and_resumes_after_initialize(link: Link, limit: int) -> None:
-    agents: list[Gated] = []
-
-    def factory(client: Any) -> Gated:
-        agents.append(Gated(client))
-        return agents[0]
+    factory = RecordingFactory(Gated)
 
     def count(direction: str, line: bytes, time: float) -> None:
         nonlocal received
@@ -200,13 +186,13 @@ async def test_rule_25_reading_pauses_for_early_requests_and_resumes_after_initi
     async with serving(link, factory, ready=False, high_water_messages=limit, on_frame=count) as peer:
         sent = asyncio.create_task(peer.send(BEGIN, *(prompt(n) for n in range(200))))
         await early.wait()
-        await iterations(50)
+        await let_others_run(50)
         assert received < 100
-        agents[0].gate.set()
+        factory.handler.gate.set()
         answers = _codes(await _answers(peer, 201))
         await sent
     assert answers == {"i": None, **dict.fromkeys(range(200))}
-    assert agents[0].order == ["session/prompt"] * 200
+    assert factory.handler.order == ["session/prompt"] * 200
 
 
 @pytest.mark.parametrize("steps", [0, 1, 40])
@@ -272,12 +258,12 @@ async def test_rule_25_requests_that_wait_for_initialize_are_answered_when_the_c
     assert answers == {"i": -32800, "n": -32800}
 
 
-async def test_rule_25_requests_that_wait_for_initialize_are_answered_when_the_agent_ends_the_connection() -> None:
+async def test_rule_25_requests_waiting_for_initialize_are_answered_when_the_agent_closes() -> None:
     there, back = MemoryPipe(), MemoryPipe()
     connection = Connection(AGENT_SIDE, Gated, back, there, Options(eof_grace=0))
     running, peer = asyncio.create_task(run(connection)), Peer(there, back)
     await peer.send(BEGIN, CREATE)
-    await iterations(10)
+    await let_others_run(10)
     connection.stop()
     await running
     assert _codes({message["id"]: message for message in await peer.rest()}) == {"i": -32800, "n": -32800}
@@ -333,7 +319,7 @@ async def test_rule_25_the_initialize_of_a_proxy_opens_the_connection_of_either_
     async with calling(link, Conductor, ready=False, side=UNSTABLE_CLIENT_SIDE) as (remote, peer):
         agent: Any = remote
         opening = asyncio.ensure_future(agent.proxy_initialize(protocol_version=1))
-        await peer.send({"id": (await peer.receive())["id"], "result": {"protocolVersion": 1}})
+        await peer.answer(result={"protocolVersion": 1})
         await opening
         assert agent.supports("session/new")
     async with calling(link, Conductor, ready=False, side=UNSTABLE_CLIENT_SIDE) as (agent, peer):

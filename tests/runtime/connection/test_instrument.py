@@ -46,7 +46,7 @@ class Telling(PlainAgent):
         return await super().session_prompt(request)
 
 
-async def test_a_handler_runs_inside_and_so_does_what_it_sends(link: Link) -> None:
+async def test_a_handler_runs_inside_and_so_do_the_messages_that_it_sends(link: Link) -> None:
     recorder = Recorder()
     async with serving(link, Telling, instrument=recorder) as peer:
         recorder.clear()
@@ -141,7 +141,7 @@ async def test_what_it_yields_is_sent_instead_of_the_params(link: Link) -> None:
         assert (await peer.receive())["params"] == {"added": "_note"}
 
 
-async def test_its_exceptions_are_those_of_the_call_or_the_handler(
+async def test_an_exception_of_the_instrument_fails_the_call_or_the_request(
     link: Link, caplog: pytest.LogCaptureFixture
 ) -> None:
     def failing(message: InstrumentedMessage) -> Any:

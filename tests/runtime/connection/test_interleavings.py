@@ -8,10 +8,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.support.runtime.interleaved_agent import AgentInterleaving
-from tests.support.runtime.interleaved_client import ClientInterleaving
-from tests.support.runtime.interleaving import Interleaving
-from tests.support.runtime.random_peer import SkippingLoop
+from tests.runtime.connection.interleaved_agent import AgentInterleaving
+from tests.runtime.connection.interleaved_client import ClientInterleaving
+from tests.runtime.connection.interleaving import Interleaving
+from tests.runtime.connection.random_peer import SkippingLoop
 from tests.support.scale import count
 
 SIDES: dict[str, type[Interleaving]] = {"client": ClientInterleaving, "agent": AgentInterleaving}

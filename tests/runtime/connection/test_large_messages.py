@@ -108,6 +108,6 @@ async def test_rule_18_a_full_session_that_awaits_the_peer_blocks_no_other(link:
     async with calling(link, Asking, high_water_messages=4) as (_, peer):
         await peer.send(update("stuck", "1"), *(update("s", str(n)) for n in range(20)))
         for _ in range(20):
-            await peer.send({"id": (await peer.receive())["id"], "result": {}})
+            await peer.answer(result={})
         await done.wait()
         release.set()

@@ -20,8 +20,8 @@ from acp_bindings.v1 import (
     SessionNotification,
 )
 from acp_runtime import ConnectionClosed
+from tests.support.loop_iterations import let_others_run
 from tests.support.runtime.peer import LINKS, Link, Peer, PlainClient, calling, update
-from tests.support.runtime.random_peer import iterations
 
 DONE: dict[str, Any] = {"stopReason": "end_turn"}
 CANCELLED: dict[str, Any] = {"outcome": {"outcome": "cancelled"}}
@@ -36,9 +36,9 @@ def turn(agent: RemoteAgent, session: str = "s1") -> asyncio.Task[PromptResponse
     return asyncio.ensure_future(agent.session_prompt(session_id=session, prompt=[]))
 
 
-async def cancelled_turn(agent: RemoteAgent, peer: Peer, session: str = "s1") -> Any:
+async def cancelled_turn(agent: RemoteAgent, peer: Peer) -> Any:
     """Cancel a prompt, and return its id. It has no response yet."""
-    task = turn(agent, session)
+    task = turn(agent)
     id = (await peer.receive())["id"]
     task.cancel()
     assert [(await peer.receive())["method"] for _ in range(2)] == ["session/cancel", "$/cancel_request"]
@@ -116,7 +116,7 @@ async def test_rule_19_after_the_deadline_the_next_prompt_is_sent_with_a_warning
         assert (await task).stop_reason == "refusal"
         await peer.send({"id": id, "result": DONE})
         again = turn(agent)
-        await peer.send({"id": (await peer.receive())["id"], "result": DONE})
+        await peer.answer(result=DONE)
         await again
 
 
@@ -143,7 +143,7 @@ async def test_rule_19_the_next_prompt_waits_for_all_late_responses(link: Link) 
         await peer.send({"id": ids[0], "result": DONE})
         assert await peer.until_quiet() == []
         await peer.send({"id": ids[1], "result": DONE})
-        await peer.send({"id": (await peer.receive())["id"], "result": DONE})
+        await peer.answer(result=DONE)
         await again
 
 
@@ -258,7 +258,7 @@ async def test_rule_19_a_call_whose_coroutine_is_closed_ends(link: Link) -> None
         assert (await peer.receive())["method"] == "session/new"
 
 
-async def test_rule_19_a_cancelled_call_keeps_neither_its_params_nor_the_message_that_was_handled(link: Link) -> None:
+async def test_rule_19_a_cancelled_call_keeps_neither_params_nor_handled_message(link: Link) -> None:
     class Impatient(PlainClient):
         async def session_update(self, notification: SessionNotification, /) -> None:
             request = PromptRequest(session_id="other", prompt=[])
@@ -280,7 +280,7 @@ async def test_rule_19_a_cancelled_call_keeps_neither_its_params_nor_the_message
 async def test_rule_19_ten_thousand_cancelled_calls_are_remembered(caplog: pytest.LogCaptureFixture) -> None:
     async with calling(LINKS["memory"]) as (agent, peer):
         calls = [asyncio.create_task(agent.ext_request("_ping")) for _ in range(10_001)]
-        await iterations(2)
+        await let_others_run(2)
         for call in calls:
             call.cancel()
         await asyncio.wait(calls)
@@ -298,7 +298,7 @@ async def test_rule_19_a_proxy_knows_whether_it_has_cancelled_the_newest_turn(li
         assert agent.has_cancelled_turn("s1")
         assert not agent.has_cancelled_turn("s2")
         mode = asyncio.ensure_future(agent.session_set_mode(session_id="s1", mode_id="m"))
-        await peer.send({"id": (await peer.receive())["id"], "result": {}})
+        await peer.answer(result={})
         await mode
         assert agent.has_cancelled_turn("s1")
         await peer.send({"id": first, "result": {"stopReason": "cancelled"}})

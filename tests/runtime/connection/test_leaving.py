@@ -13,9 +13,10 @@ from acp_bindings.v1 import SessionNotification
 from acp_bindings.v1.connecting import CLIENT_SIDE
 from acp_runtime import ConnectionClosed, Options
 from acp_runtime.connection import Connection
-from tests.support.runtime.idle import is_idle
+from tests.runtime.connection.idle import is_idle
+from tests.support.loop_iterations import let_others_run
+from tests.support.recording_factory import RecordingFactory
 from tests.support.runtime.peer import LINKS, Link, Peer, PlainClient, line, run_over, text_of, update
-from tests.support.runtime.random_peer import iterations
 
 pytestmark = pytest.mark.every_link
 
@@ -23,29 +24,23 @@ pytestmark = pytest.mark.every_link
 @asynccontextmanager
 async def left(link: Link, factory: Any, **options: Any) -> AsyncIterator[tuple[Connection, Peer]]:
     """Run a client's connection that is closed from this side at the end of the block."""
-    source, writer, peer_source, peer_writer, close = await link("client", 2)
-    connection = Connection(CLIENT_SIDE, factory, source, writer, Options(guards="off", **options))
-    running = asyncio.create_task(run_over(source, connection))
-    peer = Peer(peer_source, peer_writer)
-    yield connection, peer
-    running.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await running
-    assert is_idle(connection)
-    peer.writer.abort()
-    await peer.stop()
-    await close()
+    async with link("client", 2) as (source, writer, peer_source, peer_writer):
+        connection = Connection(CLIENT_SIDE, factory, source, writer, Options(guards="off", **options))
+        running = asyncio.create_task(run_over(source, connection))
+        peer = Peer(peer_source, peer_writer)
+        yield connection, peer
+        running.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await running
+        assert is_idle(connection)
+        peer.writer.abort()
+        await peer.stop()
 
 
 async def test_rule_22_updates_kept_for_a_new_session_are_handled_or_counted_as_discarded(
     link: Link, caplog: pytest.LogCaptureFixture
 ) -> None:
-    clients: list[PlainClient] = []
-
-    def factory(agent: Any) -> PlainClient:
-        clients.append(PlainClient(agent))
-        return clients[0]
-
+    factory = RecordingFactory(PlainClient)
     async with left(link, factory) as (connection, peer):
         call = asyncio.create_task(connection.remote.session_new(cwd="/", mcp_servers=[]))
         await peer.receive()
@@ -54,7 +49,7 @@ async def test_rule_22_updates_kept_for_a_new_session_are_handled_or_counted_as_
     with pytest.raises(ConnectionClosed):
         await call
     is_logged = "Discarded 2 received messages" in caplog.text
-    assert len(clients[0].updates) == (0 if is_logged else 2)
+    assert len(factory.handler.updates) == (0 if is_logged else 2)
 
 
 async def test_rule_22_after_a_handler_that_ignores_its_cancellation_no_other_starts(link: Link) -> None:
@@ -111,7 +106,7 @@ async def test_rule_22_queued_messages_and_lines_that_wait_are_counted_as_discar
     assert "Discarded 99 received messages" in caplog.text
 
 
-async def test_rule_22_a_hurried_closing_does_not_wait_for_a_peer_that_does_not_read() -> None:
+async def test_rule_22_a_hurried_close_does_not_wait_for_a_peer_that_reads_nothing() -> None:
     began = asyncio.Event()
 
     class Stuck(PlainClient):
@@ -124,7 +119,7 @@ async def test_rule_22_a_hurried_closing_does_not_wait_for_a_peer_that_does_not_
         await peer.send(update("s", "1"))
         await began.wait()
         connection.stop()
-        await iterations(3)  # it waits for the handler; leaving the block hurries it
+        await let_others_run(3)  # it waits for the handler; leaving the block hurries it
     with pytest.raises(ConnectionClosed):
         await sending
 
@@ -141,7 +136,7 @@ async def test_rule_22_leaving_does_not_wait_for_requests_of_a_peer_that_has_lef
         await peer.send({"id": 1, "method": "_stuck"})
         await began.wait()
         await peer.end()
-        await iterations(10)
+        await let_others_run(10)
         assert not connection.lifecycle.closed.done()
 
 

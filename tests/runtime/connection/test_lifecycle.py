@@ -25,8 +25,8 @@ from acp_bindings.v1.connecting import AGENT_SIDE
 from acp_runtime import ConnectionClosed, Options
 from acp_runtime.connection import Connection, run
 from acp_runtime.transports.memory import MemoryPipe
+from tests.support.loop_iterations import let_others_run, wait_until
 from tests.support.runtime.peer import Link, PlainAgent, PlainClient, calling, line, prompt, serving
-from tests.support.runtime.random_peer import iterations, settled
 
 pytestmark = pytest.mark.every_link
 
@@ -103,9 +103,9 @@ async def test_rule_22_an_answer_after_the_end_of_file_that_nobody_reads_delays_
     running = asyncio.create_task(run(connection))
     back.write(line({"id": 1, "method": "_large"}))
     await back.close()
-    await iterations(10)
+    await let_others_run(10)
     may_answer.set()
-    await settled(running.done, lambda: connection.tasks.running)
+    await wait_until(running.done, lambda: connection.tasks.running)
 
 
 @pytest.mark.parametrize("ignored", [asyncio.CancelledError, BaseException])
@@ -309,7 +309,7 @@ async def test_a_request_object_as_an_argument_says_to_pass_keywords() -> None:
             await proxy.initialize(InitializeRequest(protocol_version=1))
 
 
-async def test_a_request_object_as_an_argument_of_a_handlers_call_is_explained_in_the_log(
+async def test_a_call_with_a_request_object_is_explained_in_the_log(
     link: Link, caplog: pytest.LogCaptureFixture
 ) -> None:
     class Positional(PlainAgent):

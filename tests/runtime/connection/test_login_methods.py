@@ -25,8 +25,7 @@ async def initialized(link: Link, profile: str, *methods: str, **options: Any) -
         call = asyncio.create_task(agent.initialize(**opening(acp)))
         logins = [{"id": name, "methodId": name, "name": name, "type": name} for name in methods]
         result = {"info": {"name": "a", "version": "1"}, "capabilities": {}, "authMethods": logins}
-        request = await peer.receive()
-        await peer.send({"id": request["id"], "result": {"protocolVersion": acp.PROTOCOL_VERSION, **result}})
+        await peer.answer(result={"protocolVersion": acp.PROTOCOL_VERSION, **result})
         await call
         yield agent, peer
 

@@ -10,8 +10,8 @@ import pytest
 
 from acp_bindings.v1 import ReleaseTerminalRequest, ReleaseTerminalResponse, RemoteAgent, SessionNotification
 from acp_runtime.jsonrpc.framing import MODEL_BYTES
+from tests.support.loop_iterations import let_others_run, wait_until
 from tests.support.runtime.peer import Link, PlainClient, calling, line, text_of, update
-from tests.support.runtime.random_peer import settled
 
 LARGE = "x" * 1_000_000
 SECONDS = 30.0
@@ -76,8 +76,7 @@ async def test_rule_16_updates_of_a_new_session_come_after_its_callers_result(
             await peer.send(updates + answer)
         else:
             await peer.send(answer)
-            for _ in range(2):
-                await asyncio.sleep(0)
+            await let_others_run(2)
             await peer.send(updates)
         await task
         await all_seen.wait()
@@ -145,11 +144,11 @@ async def test_rule_16_updates_of_unknown_sessions_are_held_only_while_one_is_cr
         assert await handled.get() == "after"
 
 
-async def test_rule_16_updates_of_a_session_in_use_are_not_held_while_another_is_created(link: Link) -> None:
+async def test_rule_16_creating_a_session_delays_no_updates_of_others(link: Link) -> None:
     async with calling(link, Recording) as (agent, peer):
         handler: Any = agent.handler
         turn = asyncio.ensure_future(agent.session_prompt(session_id="used", prompt=[]))
-        await peer.send({"id": (await peer.receive())["id"], "result": {"stopReason": "end_turn"}})
+        await peer.answer(result={"stopReason": "end_turn"})
         await turn
         creating = asyncio.ensure_future(agent.session_new(cwd="/", mcp_servers=[]))
         id = (await peer.receive())["id"]
@@ -181,7 +180,7 @@ async def test_rule_16_only_updates_of_the_created_session_go_on_while_another_i
         await peer.until_quiet()
         assert handled.empty()
         await peer.send({"id": first, "result": {"sessionId": "a"}})
-        await settled(lambda: not handled.empty(), lambda: "nothing is handled")
+        await wait_until(lambda: not handled.empty(), lambda: "nothing is handled")
         assert handled.get_nowait() == "a"
         await peer.until_quiet()
         assert handled.empty()
@@ -222,7 +221,7 @@ async def test_rule_16_a_session_is_still_used_when_one_of_its_terminals_is_rele
     handled = asyncio.Event()
     async with calling(link, Releasing) as (agent, peer):
         prompting = asyncio.create_task(agent.session_prompt(session_id="s", prompt=[]))
-        await peer.send({"id": (await peer.receive())["id"], "result": {"stopReason": "end_turn"}})
+        await peer.answer(result={"stopReason": "end_turn"})
         await prompting
         assert "result" in await peer.call("terminal/release", {"sessionId": "s", "terminalId": "t"})
         creating = asyncio.create_task(agent.session_new(cwd="/", mcp_servers=[]))

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from acp_bindings.v1 import PromptRequest, PromptResponse, RemoteAgent, SessionNotification
+from tests.support.loop_iterations import let_others_run
 from tests.support.runtime.peer import (
     Link,
     PlainAgent,
@@ -49,8 +50,7 @@ async def test_rule_15_notifications_of_a_session_are_handled_in_order_even_if_h
         async def session_update(self, notification: SessionNotification, /) -> None:
             assert notification.session_id not in inside
             inside.add(notification.session_id)
-            for _ in range(len(handled[notification.session_id]) % 4):
-                await asyncio.sleep(0)
+            await let_others_run(len(handled[notification.session_id]) % 4)
             handled[notification.session_id].append(text_of(notification))
             inside.discard(notification.session_id)
 
@@ -214,7 +214,7 @@ async def test_rule_16_notification_handlers_of_two_connections_that_call_each_o
         await a.send({"id": requests[0]["id"], "result": {}})
         await b.send({"id": requests[1]["id"], "result": {}})
         call = asyncio.create_task(agent.session_set_mode(session_id="s", mode_id="m"))
-        await a.send({"id": (await a.receive())["id"], "result": {}})
+        await a.answer(result={})
         async with asyncio.timeout(30):
             await call
 
@@ -250,7 +250,7 @@ async def test_rule_16_kept_updates_are_released_if_the_session_is_not_created(l
             await task
         assert (await peer.receive())["method"] == "$/cancel_request"
         prompted = asyncio.create_task(agent.session_prompt(session_id="new", prompt=[]))
-        await peer.send({"id": (await peer.receive())["id"], "result": {"stopReason": "end_turn"}})
+        await peer.answer(result={"stopReason": "end_turn"})
         await prompted
 
 

@@ -36,7 +36,7 @@ async def test_rule_5_a_notification_that_is_too_large_is_not_sent(link: Link) -
 
 
 @pytest.mark.parametrize(("guards", "is_logged"), [("warn", True), ("off", False)])
-async def test_rule_5_a_message_that_is_too_large_is_sent_if_guards_do_not_raise(
+async def test_rule_5_a_message_over_the_limit_is_sent_if_guards_do_not_raise(
     link: Link, caplog: pytest.LogCaptureFixture, guards: str, is_logged: bool
 ) -> None:
     async with calling(link, max_message_bytes=LIMIT, guards=guards) as (agent, peer):

@@ -21,8 +21,8 @@ from acp_runtime.connection.state import ProtocolState
 from acp_runtime.connection.writer import Writer
 from acp_runtime.logs import ThrottledLogger
 from acp_runtime.transports.memory import MemoryPipe
+from tests.support.loop_iterations import let_others_run
 from tests.support.runtime.peer import PlainAgent
-from tests.support.runtime.random_peer import iterations
 
 OPTIONS = Options()
 
@@ -116,7 +116,7 @@ def _started_request(handle: Handle) -> tuple[Requests, MemoryPipe]:
     return requests, pipe
 
 
-async def test_requests_answer_with_what_their_handlers_return() -> None:
+async def test_responses_have_the_results_that_handlers_return() -> None:
     async def double(number: int) -> int:
         return 2 * number
 
@@ -133,7 +133,7 @@ async def test_a_request_whose_task_is_cancelled_before_it_begins_is_answered() 
     requests, pipe = _started_request(fail)
     (task,) = requests.running
     task.cancel()
-    await iterations(10)
+    await let_others_run(10)
     error = b'{"code":-32800,"message":"Request cancelled"}'
     assert pipe.unwritten == len(b'{"jsonrpc":"2.0","id":"id","error":%b}\n' % error)
     assert not requests.by_id
@@ -143,7 +143,7 @@ def _writer(pipe: MemoryPipe, **options: Any) -> Writer:
     return Writer(pipe, Options(**options), Lifecycle(), Limits(OPTIONS), Tasks())
 
 
-async def test_a_writer_that_is_closed_writes_what_it_has_collected() -> None:
+async def test_closing_a_writer_writes_the_collected_lines() -> None:
     pipe = MemoryPipe()
     writer = _writer(pipe)
     writer.send(b"1\n")

@@ -19,6 +19,8 @@ from acp_runtime.connection.interfaces import ByteSource
 from acp_runtime.jsonrpc.framing import MODEL_BYTES
 from acp_runtime.transports.descriptors import FdReader
 from acp_runtime.transports.memory import MemoryPipe
+from tests.runtime.connection.random_peer import SkippingLoop
+from tests.support.loop_iterations import let_others_run
 from tests.support.programs import run_program
 from tests.support.runtime.peer import (
     LINKS,
@@ -33,7 +35,6 @@ from tests.support.runtime.peer import (
     text_of,
     update,
 )
-from tests.support.runtime.random_peer import SkippingLoop, iterations
 
 pytestmark = pytest.mark.every_link
 MARKS: dict[str, Any] = {"high_water_messages": 5, "handler_deadline": 0.02, "eof_grace": 0.05}
@@ -124,8 +125,7 @@ async def test_rule_18_reading_resumes_when_no_handler_ends(link: Link) -> None:
         await peer.send(*(update("s", str(number)) for number in range(100)))
         await peer.send({"id": saving["id"], "result": {}})
         while len(worked) < 100:
-            saving = await peer.receive()
-            await peer.send({"id": saving["id"], "result": {}})
+            await peer.answer(result={})
         worker.cancel()
         await asyncio.wait([worker])
 
@@ -163,7 +163,7 @@ async def test_rule_18_a_flood_closes_the_connection_although_no_handler_ends(li
 
 async def call(agent: RemoteAgent, peer: Peer) -> None:
     answered = asyncio.ensure_future(agent.ext_request("_ask", None))
-    await peer.send({"id": (await peer.receive())["id"], "result": {}})
+    await peer.answer(result={})
     await answered
 
 
@@ -197,7 +197,7 @@ async def test_rule_18_reading_pauses_again_when_a_handler_has_waited_for_the_pe
         await has_waited.wait()
         for text in [*map(str, range(100)), "last"]:
             await peer.send(update("s", text))
-        await iterations(20)
+        await let_others_run(20)
         assert len(received) < 60
         may_end.set()
         await done.wait()
@@ -233,7 +233,7 @@ async def test_rule_18_the_mark_is_as_before_when_a_queue_that_stalled_was_handl
         await all_handled.wait()
         may_end.clear()
         await peer.send(updates)
-        await iterations(20)
+        await let_others_run(20)
         assert received < 201
         may_end.set()
 
@@ -256,7 +256,7 @@ def run_skipping(test: Coroutine[Any, Any, None]) -> None:
 async def send_one_at_a_time(peer: Peer, number: int) -> None:
     for _ in range(number):
         await peer.send(update("s", "x"))
-        await iterations(3)
+        await let_others_run(3)
 
 
 def test_rule_18_the_mark_is_not_doubled_while_handlers_end() -> None:
@@ -300,7 +300,7 @@ def test_rule_18_the_mark_is_not_doubled_while_reading_goes_on() -> None:
             ask = await peer.receive()  # reading goes on, as its answer has to come
             await asyncio.sleep(1.5)
             await peer.send({"id": ask["id"], "result": None})
-            await iterations(5)
+            await let_others_run(5)
             await send_one_at_a_time(peer, 10)
             assert received.count == 6  # reading pauses after the next one
 
@@ -350,7 +350,7 @@ async def test_rule_18_reading_pauses_when_as_much_as_the_mark_is_queued(marks: 
     async with calling(LINKS["memory"], Waiting, **marks, on_frame=count) as (_, peer):
         for _ in range(20):
             await peer.send(update("s", "x"))
-            await iterations(3)
+            await let_others_run(3)
         assert len(received) == 6  # one is being handled
         may_end.set()
 

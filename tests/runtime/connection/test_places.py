@@ -22,9 +22,10 @@ from acp_runtime.connection.places import MessagePlaces
 from acp_runtime.connection.state import ProtocolState
 from acp_runtime.stubs.facts import Absolute, Needs, Unsupported
 from acp_runtime.stubs.methods import Request
+from tests.runtime.connection.v2_peer import AgentV2, serving_v2
+from tests.support.recording_factory import RecordingFactory
 from tests.support.runtime.any_profile import agent_of, client_of, opening
 from tests.support.runtime.peer import Link, Peer, PlainAgent, PlainClient, calling, serving
-from tests.support.runtime.v2_peer import AgentV2, serving_v2
 
 Sent = Callable[[Any], Awaitable[Any]]
 
@@ -124,7 +125,7 @@ async def test_rule_27_an_unknown_mode_of_elicitation_is_never_sent() -> None:
     assert error.method == "elicitation/create with mode.*"
 
 
-async def test_rule_27_a_result_with_what_the_client_did_not_advertise_is_an_error_that_is_logged(
+async def test_rule_27_a_result_beyond_the_clients_capabilities_is_an_error_and_logged(
     link: Link, caplog: pytest.LogCaptureFixture
 ) -> None:
     class Options(PlainAgent):
@@ -184,7 +185,7 @@ async def test_rule_27_logins_in_the_terminal_are_offered_only_to_clients_that_a
     ],
     ids=["an empty list", "null", "a member of a union", "a property"],
 )
-async def test_rule_27_only_what_is_there_needs_a_capability(arguments: Any, missing: str | None) -> None:
+async def test_rule_27_only_present_values_need_a_capability(arguments: Any, missing: str | None) -> None:
     async with v1_unstable.connect_in_process(agent_of(v1_unstable), client_of(v1_unstable, [])) as agent:
         await agent.initialize(protocol_version=1)
         call = agent.session_new(**{"cwd": "/", "mcp_servers": []} | arguments)
@@ -218,17 +219,12 @@ async def test_rule_27_an_update_that_this_client_did_not_advertise_is_logged_an
     link: Link, caplog: pytest.LogCaptureFixture
 ) -> None:
     notice = {"sessionUpdate": "notice", "severity": "info", "title": "x"}
-    handlers: list[PlainClient] = []
-
-    def factory(agent: Any) -> PlainClient:
-        handlers.append(PlainClient(agent))
-        return handlers[0]
-
+    factory = RecordingFactory(PlainClient)
     async with calling(link, factory) as (_, peer):
         for _ in range(20):
             await peer.send({"method": "session/update", "params": {"sessionId": "s", "update": notice}})
         assert await peer.until_quiet() == []
-    assert len(handlers[0].updates) == 20
+    assert len(factory.handler.updates) == 20
     warnings = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
     assert warnings[0] == (
         "The peer broke the protocol with update.notice in session/update: "
@@ -238,13 +234,13 @@ async def test_rule_27_an_update_that_this_client_did_not_advertise_is_logged_an
 
 
 @pytest.mark.parametrize(("guards", "is_logged"), [("raise", True), ("off", False)])
-async def test_rule_27_a_result_with_what_this_client_did_not_advertise_is_logged_and_returned(
+async def test_rule_27_a_result_beyond_this_clients_capabilities_is_logged_and_returned(
     link: Link, caplog: pytest.LogCaptureFixture, guards: str, is_logged: bool
 ) -> None:
     async with calling(link, guards=guards) as (agent, peer):
         call = asyncio.create_task(agent.session_new(cwd="/", mcp_servers=[]))
         option = json.loads(BOOLEAN.model_dump_json())
-        await peer.send({"id": (await peer.receive())["id"], "result": {"sessionId": "s", "configOptions": [option]}})
+        await peer.answer(result={"sessionId": "s", "configOptions": [option]})
         assert (await call).config_options == [BOOLEAN]
     said = "The peer broke the protocol with configOptions.boolean in session/new"
     assert [record.getMessage().startswith(said) for record in caplog.records] == [True] * is_logged
@@ -256,7 +252,7 @@ async def test_rule_28_a_relative_path_in_a_result_is_logged_and_returned(
     async with calling(link, capabilities={"sessionCapabilities": {"list": {}}}) as (agent, peer):
         call = asyncio.ensure_future(agent.session_list())
         result = {"sessions": [{"sessionId": "s", "cwd": "relative"}]}
-        await peer.send({"id": (await peer.receive())["id"], "result": result})
+        await peer.answer(result=result)
         assert (await call).sessions[0].cwd == "relative"
     assert "The peer broke the protocol with sessions.cwd in session/list" in caplog.text
 
@@ -340,7 +336,7 @@ def test_rule_27_only_items_that_need_a_capability_are_left_out(
         state.check_result(method, v1.InitializeRequest(protocol_version=1), result)
 
 
-async def test_rule_27_what_this_client_advertises_later_is_no_longer_logged(
+async def test_rule_27_values_of_capabilities_that_this_client_advertises_later_are_no_longer_logged(
     link: Link, caplog: pytest.LogCaptureFixture
 ) -> None:
     option = json.loads(BOOLEAN.model_dump_json())
@@ -352,7 +348,7 @@ async def test_rule_27_what_this_client_advertises_later_is_no_longer_logged(
 
         async def answer(call: Awaitable[Any], result: Any) -> None:
             pending = asyncio.ensure_future(call)
-            await peer.send({"id": (await peer.receive())["id"], "result": result})
+            await peer.answer(result=result)
             await pending
 
         new = {"sessionId": "s", "configOptions": [option]}
@@ -397,7 +393,7 @@ class Agent(AgentV2):  # type: ignore[misc]
 
 
 @pytest.mark.parametrize(("method", "params"), REJECTED.values(), ids=REJECTED)
-async def test_rule_27_an_agent_rejects_what_it_does_not_support_where_version_2_says_so(
+async def test_rule_27_an_agent_rejects_unsupported_content_where_version_2_says_so(
     link: Link, caplog: pytest.LogCaptureFixture, method: str, params: Any
 ) -> None:
     async with serving_v2(link, Agent) as peer:
@@ -410,7 +406,7 @@ async def test_rule_27_an_agent_rejects_what_it_does_not_support_where_version_2
     assert f"in {method}: {fault['message']}" in caplog.text
 
 
-async def test_rule_27_an_agent_takes_what_it_advertised(link: Link) -> None:
+async def test_rule_27_an_agent_accepts_content_that_it_advertised(link: Link) -> None:
     class Rich(Agent):
         async def initialize(self, request: Any, /) -> Any:
             capabilities = {"session": {"prompt": {"image": {}}, "mcp": {"stdio": {}}}}

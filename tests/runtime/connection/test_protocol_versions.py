@@ -34,7 +34,7 @@ async def test_rule_26_an_invalid_version_is_invalid_params(link: Link, version:
 async def test_rule_26_a_result_with_an_invalid_version_is_an_invalid_response(link: Link, version: Any) -> None:
     async with calling(link, ready=False) as (agent, peer):
         call = asyncio.create_task(agent.initialize(protocol_version=1))
-        await peer.send({"id": (await peer.receive())["id"], "result": {"protocolVersion": version}})
+        await peer.answer(result={"protocolVersion": version})
         with pytest.raises(InvalidResponse):
             await call
         with pytest.raises(NotInitialized):
@@ -88,12 +88,12 @@ async def test_rule_26_a_version_2_agent_answers_a_higher_version_with_its_own(l
 async def test_rule_26_only_initialize_agrees_on_a_version(link: Link) -> None:
     async with calling(link) as (agent, peer):
         call = asyncio.ensure_future(agent.session_new(cwd="/", mcp_servers=[]))
-        await peer.send({"id": (await peer.receive())["id"], "result": {"sessionId": "s", "protocolVersion": 9}})
+        await peer.answer(result={"sessionId": "s", "protocolVersion": 9})
         assert (await call).session_id == "s"
 
 
 @pytest.mark.parametrize(("version", "code"), [(2, -32602), (3, -32022)])
-async def test_rule_26_params_without_what_version_2_requires_are_invalid_or_of_another_version(
+async def test_rule_26_params_without_required_keys_of_version_2_are_invalid_or_another_version(
     link: Link, version: int, code: int
 ) -> None:
     async with serving(link, agent_of(import_module("acp_bindings.v2_draft")), ready=False, side=V2_AGENT_SIDE) as peer:
@@ -105,7 +105,7 @@ async def test_rule_26_without_guards_each_side_handles_any_version(link: Link) 
         assert (await peer.call("initialize", {"protocolVersion": 7}))["result"]["protocolVersion"] == 7
     async with calling(link, ready=False, guards="off") as (agent, peer):
         call = asyncio.create_task(agent.initialize(protocol_version=1))
-        await peer.send({"id": (await peer.receive())["id"], "result": {"protocolVersion": 7}})
+        await peer.answer(result={"protocolVersion": 7})
         assert (await call).protocol_version == 7
     v2_agent = agent_of(import_module("acp_bindings.v2_draft"))
     async with serving(link, v2_agent, ready=False, side=V2_AGENT_SIDE, guards="off") as peer:

@@ -21,8 +21,8 @@ from acp_bindings.v1 import (
     SessionNotification,
 )
 from acp_runtime import ConnectionClosed
+from tests.runtime.connection.v2_peer import ClientV2, calling_v2, permission as permission_v2
 from tests.support.runtime.peer import Link, Peer, PlainClient, calling, text_of, update
-from tests.support.runtime.v2_peer import ClientV2, calling_v2, permission as permission_v2
 
 OPTIONS = [{"optionId": "yes", "name": "Yes", "kind": "allow_once"}]
 FORM = {"mode": "form", "message": "Which?", "requestedSchema": {"type": "object", "properties": {}}}

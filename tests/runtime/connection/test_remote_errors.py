@@ -60,7 +60,7 @@ async def test_rule_13_an_error_response_raises_the_remote_error_for_its_code(li
     async with calling(link) as (agent, peer):
         call = asyncio.ensure_future(agent.session_prompt(session_id="s", prompt=[]))
         error = {"code": code, "message": "m", "data": {"d": [1]}}
-        await peer.send({"id": (await peer.receive())["id"], "error": error})
+        await peer.answer(error=error)
         with pytest.raises(RemoteError) as caught:
             await call
     raised = caught.value
@@ -83,7 +83,7 @@ async def test_rule_13_a_remote_error_that_a_handler_leaks_is_an_internal_error(
     async with serving(link, Leaking) as peer:
         await peer.send(prompt("p"))
         error = {"code": code, "message": "private", "data": "private"}
-        await peer.send({"id": (await peer.receive())["id"], "error": error})
+        await peer.answer(error=error)
         answer = (await peer.receive())["error"]
     assert answer == {"code": -32603, "message": "Internal error"}
     assert "session/prompt" in caplog.text
@@ -109,10 +109,10 @@ def test_rule_13_an_exception_without_a_text_is_disclosed_by_its_type() -> None:
     assert wire_error(Silent(), disclose=True).data == {"exception": "Silent", "text": ""}
 
 
-async def test_rule_13_only_an_agent_with_a_process_has_a_stderr_that_may_say_why(link: Link) -> None:
+async def test_rule_13_only_an_agent_with_a_process_points_to_its_stderr(link: Link) -> None:
     async with calling(link) as (agent, peer):
         call = asyncio.create_task(agent.ext_request("_ping"))
-        await peer.send({"id": (await peer.receive())["id"], "error": {"code": -32603, "message": "Internal error"}})
+        await peer.answer(error={"code": -32603, "message": "Internal error"})
         with pytest.raises(RemoteError) as caught:
             await call
     assert caught.value.hint == ""
@@ -201,6 +201,6 @@ async def test_rule_13_a_handler_passes_on_an_error_of_the_peer_as_it_came(
     async with serving(link, Gateway) as peer:
         await peer.send(prompt(1))
         error = {"code": code, "message": "m", "data": {"d": [1]}}
-        await peer.send({"id": (await peer.receive())["id"], "error": error})
+        await peer.answer(error=error)
         assert await peer.receive() == {"jsonrpc": "2.0", "id": 1, "error": error}
     assert caplog.records == []

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from acp_runtime import ConnectionClosed
+from tests.runtime.connection.v2_peer import AgentV2, acp, serving_v2
 from tests.support.runtime.peer import Link, PlainAgent, calling, prompt, serving
-from tests.support.runtime.v2_peer import AgentV2, acp, serving_v2
 
 
 async def test_rule_22_a_task_outlives_its_handler_and_is_awaited_when_the_connection_ends(link: Link) -> None:
@@ -75,7 +75,7 @@ async def test_rule_22_an_error_of_a_task_is_logged_and_the_connection_goes_on(
     assert record.exc_info[1] is error
 
 
-async def test_rule_22_a_task_that_ends_by_the_end_of_the_connection_logs_one_line(
+async def test_rule_22_a_task_ended_with_the_connection_logs_one_line(
     link: Link, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with calling(link) as (agent, peer):
@@ -166,7 +166,7 @@ async def test_rule_31_a_task_of_another_event_loop_is_refused(link: Link) -> No
             agent.start_task(work)  # type: ignore[arg-type]
 
 
-async def test_rule_18_a_call_from_a_task_does_not_stop_reading_that_its_handler_waits_for(link: Link) -> None:
+async def test_rule_18_a_call_from_a_task_does_not_stop_reading(link: Link) -> None:
     class Waiting(PlainAgent):
         async def ext_notification(self, method: str, params: Any) -> None:
             await self.client.start_task(self.ask())

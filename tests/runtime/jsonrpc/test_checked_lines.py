@@ -1,4 +1,4 @@
-"""`check_line` tells what a connection makes of a line."""
+"""`check_line` says how a connection reads a line."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_the_params_and_results_are_models() -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "checked"),
+    ("line", "expected"),
     [
         (call("_acme/x", [1]), CheckedLine("notification", [1])),
         (call("session/cancel", {}), CheckedLine("notification", fault="sessionId: Field required")),
@@ -43,14 +43,14 @@ def test_the_params_and_results_are_models() -> None:
         (b"[]", ("invalid", -32600, "2 bytes of JSON that are not a message: it is not an object")),
     ],
 )
-def test_calls_are_refused_with_the_code_and_the_field(line: bytes, checked: Any) -> None:
-    found = check_line(AGENT_SIDE, line)
-    if isinstance(checked, CheckedLine):
-        assert found == checked
+def test_calls_are_refused_with_the_code_and_the_field(line: bytes, expected: Any) -> None:
+    checked = check_line(AGENT_SIDE, line)
+    if isinstance(expected, CheckedLine):
+        assert checked == expected
     else:
-        kind, code, fault = checked
-        assert (found.kind, found.value, found.code) == (kind, None, code)
-        assert fault in found.fault
+        kind, code, fault = expected
+        assert (checked.kind, checked.value, checked.code) == (kind, None, code)
+        assert fault in checked.fault
 
 
 @pytest.mark.parametrize(

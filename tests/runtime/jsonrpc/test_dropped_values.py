@@ -164,7 +164,7 @@ def test_rule_30_a_key_with_a_lone_surrogate_is_not_logged_as_dropped(caplog: py
     assert not caplog.records
 
 
-def test_rule_30_what_a_model_of_an_extension_ignores_is_not_logged(caplog: pytest.LogCaptureFixture) -> None:
+def test_rule_30_keys_that_an_extensions_model_ignores_are_not_logged(caplog: pytest.LogCaptureFixture) -> None:
     class Note(BaseModel):
         text: str
 

@@ -6,7 +6,7 @@ from itertools import islice
 
 import pytest
 
-from tests.support.runtime.fuzzing import MESSAGES, check, generated, mutations
+from tests.runtime.jsonrpc.fuzzing import MESSAGES, check, generated, mutations
 from tests.support.scale import count
 
 # The kinds of message that are answered.

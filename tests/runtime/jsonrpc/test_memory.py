@@ -1,4 +1,4 @@
-"""The memory of a message, told from its bytes."""
+"""The memory of a message, estimated from its bytes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MIB = 1024 * 1024
     "element", [b"[]", b"[[[[[[]]]]]]", b"{}", b'{"a":1}', b"1", b"0.25", b'"ab"', b'"\\ud83d\\ude00"'], ids=repr
 )
 @pytest.mark.parametrize("count", [100, 50_000])
-def test_a_list_takes_about_as_much_as_is_told(element: bytes, count: int) -> None:
+def test_a_list_takes_about_the_estimated_memory(element: bytes, count: int) -> None:
     line = b"[%b]" % b",".join([element] * count)
     tracemalloc.start()
     kept = parse(line)

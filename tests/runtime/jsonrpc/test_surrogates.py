@@ -148,7 +148,7 @@ async def test_rule_9_an_invalid_result_with_surrogates_is_an_invalid_response(l
     async with calling(link) as (agent, peer):
         call = asyncio.create_task(agent.session_new(cwd="/", mcp_servers=[]))
         bad = {"sessionId": 5, CUT: "hunter2", "_meta": CUT}
-        await peer.send({"id": (await peer.receive())["id"], "result": bad})
+        await peer.answer(result=bad)
         with pytest.raises(InvalidResponse, match="sessionId") as caught:
             await call
         assert "hunter2" not in str(caught.value)

@@ -23,7 +23,7 @@ from acp_bindings.v1 import (
     ToolCall,
 )
 from acp_runtime import ABSENT, Model, absent
-from tests.support.models.constructor_calls import constructor_calls
+from tests.runtime.models.constructor_calls import constructor_calls
 from tests.support.models.profiles import Profile
 from tests.support.models.recorder import Recorder
 from tests.support.models.shapes import Samples

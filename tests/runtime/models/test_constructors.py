@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from acp_bindings import v1
 from acp_runtime.models.model import Model, OpenModel
-from tests.support.models.constructor_calls import WRONG, argument_keys, constructor_calls, json_key
+from tests.runtime.models.constructor_calls import WRONG, argument_keys, constructor_calls, json_key
 from tests.support.models.oracle import same_json
 from tests.support.models.profiles import Profile
 from tests.support.models.shapes import Sample, Samples

@@ -67,7 +67,7 @@ def test_absent_removes_a_field_and_none_is_null(change: Change) -> None:
     assert change(update, title=ABSENT).model_fields_set == {"updated_at"}
 
 
-def test_unknown_keys_are_kept_also_those_named_like_an_attribute(change: Change) -> None:
+def test_unknown_keys_are_kept_even_if_named_like_an_attribute(change: Change) -> None:
     wire = {"type": "resource_link", "name": "a", "uri": "file:///a", "color": "red", "mime_type": "own"}
     link = change(ContentBlockResourceLink.model_validate(wire), mime_type="text/plain", name="b")
     assert link.model_dump() == {**wire, "name": "b", "mimeType": "text/plain"}

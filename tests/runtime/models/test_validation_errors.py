@@ -14,7 +14,7 @@ from acp_runtime import ABSENT, Model, OpenModel
 from acp_runtime.jsonrpc.error_responses import explain
 from acp_runtime.models.scalars import Int32
 from acp_runtime.models.unions import ExactlyOne, FirstMatch
-from tests.support.models.constructor_calls import WRONG, constructor_calls, json_key
+from tests.runtime.models.constructor_calls import WRONG, constructor_calls, json_key
 from tests.support.models.shapes import Samples
 
 TEXT = v1.ContentBlockText(text="x")
@@ -192,7 +192,7 @@ def test_an_error_of_a_validator_for_a_model_is_kept() -> None:
     assert errors_of(Checked, block=TEXT) == [(("block",), "Value error, not today")]
 
 
-def test_an_error_where_the_expected_classes_are_unknown_is_that_of_pydantic() -> None:
+def test_an_error_without_known_classes_is_pydantics() -> None:
     class Pair(Model):
         pair: tuple[v1.EnvVariable, int]
 
@@ -298,9 +298,7 @@ def test_invalid_json_is_reported_with_json_keys(validate: str) -> None:
         ),
     ],
 )
-def test_the_errors_that_a_peer_gets_are_those_of_the_intended_alternative(
-    cls: Any, value: Any, expected: list[str]
-) -> None:
+def test_a_peer_gets_the_errors_of_the_intended_alternative(cls: Any, value: Any, expected: list[str]) -> None:
     with pytest.raises(ValidationError) as caught:
         cls.model_validate(value)
     assert [fault["path"] for fault in explain(caught.value, 0)["errors"]] == expected

@@ -53,7 +53,7 @@ async def test_a_notification_is_no_request(link: Link) -> None:
     assert seen == [None]
 
 
-async def test_a_pending_call_is_found_by_its_id_with_the_request_that_it_is_made_for(link: Link) -> None:
+async def test_the_request_of_a_pending_call_is_found_by_the_calls_id(link: Link) -> None:
     async with calling(link) as (agent, behind):
 
         class Gateway(PlainAgent):

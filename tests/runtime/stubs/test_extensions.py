@@ -37,7 +37,7 @@ async def ping(factory: Callable[[RemoteClient], Any], method: ExtRequest[Text, 
         return (await agent.call(method, Text(text="a"))).text
 
 
-async def test_an_override_needs_no_mark_of_its_own() -> None:
+async def test_an_override_needs_no_decorator() -> None:
     class Sub(Pinged):
         async def ping(self, params: Text) -> Text:
             return Text(text=f"Sub of {(await super().ping(params)).text}")

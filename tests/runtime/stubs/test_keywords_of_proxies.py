@@ -60,13 +60,13 @@ def refused_option(**keywords: Any) -> tuple[str, list[tuple[Any, str]]]:
     return refused("session_set_config_option", **keywords)
 
 
-def test_the_error_is_that_of_the_member_whose_tag_was_given() -> None:
+def test_the_error_is_for_the_member_with_the_given_tag() -> None:
     title, mistakes = refused_option(type="boolean", session_id="s", value="x")
     assert title == "SetSessionConfigOptionRequestBoolean"
     assert mistakes == [(("config_id",), "Field required"), (("value",), "Input should be a valid boolean")]
 
 
-def test_the_error_is_that_of_the_member_that_has_all_the_keywords() -> None:
+def test_the_error_is_for_the_member_with_all_keywords() -> None:
     given: dict[str, Any] = {"message": "m", "elicitation_id": "e", "session_id": "s"}
     with pytest.raises(ValidationError) as caught:
         asyncio.run(RemoteClient(Recorder()).elicitation_create(url=5, **given))
@@ -107,7 +107,7 @@ def test_a_ready_made_instance_of_a_subclass_is_sent_as_the_declared_class() -> 
     ]
 
 
-def test_unknown_keys_of_a_subclass_are_sent_also_those_named_like_an_attribute() -> None:
+def test_unknown_keys_of_a_subclass_are_sent_even_if_named_like_attributes() -> None:
     channel = Recorder()
     wire = {"sessionId": "1", "session_id": "own", "more": 1}
     asyncio.run(RemoteAgent(channel).notify(TracedCancel.model_validate({**wire, "trace": "u"})))

@@ -53,7 +53,7 @@ async def test_rule_31_another_thread_can_call_through_the_event_loop(link: Link
             return asyncio.run_coroutine_threadsafe(agent.ext_request("_ping"), loop).result(60)
 
         answer = asyncio.create_task(asyncio.to_thread(call))
-        await peer.send({"id": (await peer.receive())["id"], "result": "pong"})
+        await peer.answer(result="pong")
         assert await answer == "pong"
 
 

@@ -16,9 +16,9 @@ import pytest
 
 from acp_runtime import ConnectionClosed, Options
 from acp_runtime.transports.stderr import StderrCopy
+from tests.runtime.transports.processes import opened, script, spawned
 from tests.support.paths import ROOT
 from tests.support.programs import Program
-from tests.support.runtime.processes import opened, script, spawned
 
 pytestmark = [
     pytest.mark.slow,

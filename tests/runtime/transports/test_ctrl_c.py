@@ -1,4 +1,4 @@
-"""Rules 23 and 24: while an agent is ended, Ctrl-C hurries this; otherwise it does what it does with plain asyncio."""
+"""Rules 23 and 24: while an agent is ended, Ctrl-C hurries this; otherwise it works as with plain asyncio."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import sys
 import pytest
 
 from acp_runtime.transports.signals import interrupts_between_callbacks, shutdown_signals
+from tests.support.loop_iterations import let_others_run
 from tests.support.programs import run_program
-from tests.support.runtime.random_peer import iterations
 from tests.support.scale import count
 
 pytestmark = [
@@ -173,8 +173,8 @@ async def test_rule_24_the_third_signal_to_a_blocked_loop_goes_to_the_earlier_ha
             for _ in range(3):
                 signal.raise_signal(signal.SIGTERM)
                 if not is_blocked:
-                    await iterations(2)
-            await iterations(2)
+                    await let_others_run(2)
+            await let_others_run(2)
     finally:
         signal.signal(signal.SIGTERM, before)
     assert (len(earlier), len(delivered)) == ((1, 2) if is_blocked else (0, 3))

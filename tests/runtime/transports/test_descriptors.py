@@ -21,6 +21,7 @@ from acp_runtime.transports.descriptors import FdReader, FdWriter
 from acp_runtime.transports.files import CAPACITY
 from acp_runtime.transports.stdio import open_writer
 from acp_runtime.transports.threads import ThreadWriter
+from tests.support.loop_iterations import let_others_run
 
 
 class _Received:
@@ -50,8 +51,7 @@ async def _run_callbacks() -> list[dict[str, Any]]:
     """Let the event loop run a few times. Return the errors that were reported to it."""
     errors: list[dict[str, Any]] = []
     asyncio.get_running_loop().set_exception_handler(lambda _, context: errors.append(context))
-    for _ in range(10):
-        await asyncio.sleep(0)
+    await let_others_run(10)
     return errors
 
 
@@ -77,8 +77,7 @@ async def test_reading_now_does_not_block_when_the_loop_was_about_to_read(make: 
     reader.pause()
     reader.read_now()
     os.write(write, b"c")
-    for _ in range(3):
-        await asyncio.sleep(0)
+    await let_others_run(3)
     assert received.data == [b"a", b"b"]
     reader.close()
     late.join()
@@ -249,7 +248,7 @@ async def test_a_writer_may_be_closed_as_soon_as_it_fails() -> None:
     assert writer.error is not None
 
 
-async def test_a_write_that_fails_raises_although_nobody_is_to_be_told() -> None:
+async def test_a_failed_write_raises_even_without_a_failure_callback() -> None:
     read, write = os.pipe()
     writer = FdWriter(FileIO(write, "wb"), shared=False)
     os.close(read)

@@ -15,9 +15,9 @@ import pytest
 
 from acp_bindings.v1 import RequestPermissionRequest, RequestPermissionResponse, SessionNotification, spawn_agent
 from acp_runtime import ConnectionClosed, InternalError, Options, RequestError
+from tests.runtime.transports.processes import command_of, opened, script, spawned
 from tests.support.marked_processes import alive, marked, no_new_children
 from tests.support.runtime.peer import PlainClient
-from tests.support.runtime.processes import command_of, opened, script, spawned
 
 pytestmark = [
     pytest.mark.slow,
@@ -72,7 +72,7 @@ async def test_rule_23_an_unknown_exit_code_is_not_0(caplog: pytest.LogCaptureFi
 
 
 @pytest.mark.skipif(not hasattr(os, "waitid"), reason="needs waitid")
-async def test_rule_23_the_exit_code_is_known_though_something_else_waits_for_the_agent_too(
+async def test_rule_23_the_exit_code_is_known_although_others_wait_for_the_agent(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     waitid = os.waitid

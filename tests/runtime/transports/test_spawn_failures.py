@@ -11,9 +11,9 @@ import pytest
 
 from acp_bindings.v1 import spawn_agent
 from acp_runtime import ConnectionClosed, processes
+from tests.runtime.transports.processes import script
 from tests.support.programs import run_program
 from tests.support.runtime.peer import PlainClient
-from tests.support.runtime.processes import script
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform == "win32", reason="files and limits of POSIX")]
 
@@ -163,7 +163,7 @@ import asyncio, os, resource, sys, threading
 from acp_bindings.v1 import spawn_agent
 from acp_runtime import ConnectionClosed, Options
 from tests.support.runtime.peer import PlainClient
-from tests.support.runtime.processes import script
+from tests.runtime.transports.processes import script
 
 async def spawned():
     async with spawn_agent(PlainClient, "/bin/true") as agent:

@@ -13,7 +13,7 @@ import pytest
 
 from tests.support.paths import ROOT
 from tests.support.runtime.peer import line, prompt
-from tests.support.runtime.stdio import OPENING, close, hear, say, start
+from tests.support.runtime.stdio import OPENING, start
 from tests.support.scale import sample
 
 pytestmark = [
@@ -24,12 +24,12 @@ pytestmark = [
 
 def test_rule_6_stray_output_goes_to_stderr_and_children_cannot_read_stdin() -> None:
     process = start("before it serves")
-    say(process, OPENING)
-    assert hear(process.stdout)["id"] == 0
-    say(process, prompt(1, text="print"))
-    assert hear(process.stdout)["method"] == "session/update"
-    assert hear(process.stdout)["id"] == 1
-    out, err = close(process)
+    process.send(OPENING)
+    assert process.receive()["id"] == 0
+    process.send(prompt(1, text="print"))
+    assert process.receive()["method"] == "session/update"
+    assert process.receive()["id"] == 1
+    out, err = process.communicate(timeout=100)
     assert out == b""
     for text in (b"before it serves", b"from print", b"from os.write", b"from a child", b"''"):
         assert text in err
@@ -37,10 +37,10 @@ def test_rule_6_stray_output_goes_to_stderr_and_children_cannot_read_stdin() -> 
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads the flags of descriptors in /proc")
-def test_rule_6_no_pipe_of_a_running_agent_is_non_blocking() -> None:
+def test_rule_6_the_pipes_of_a_running_agent_are_blocking() -> None:
     process = start()
-    say(process, OPENING)
-    hear(process.stdout)
+    process.send(OPENING)
+    process.receive()
     folder = Path(f"/proc/{process.pid}")
     pipes = [
         descriptor.name for descriptor in folder.joinpath("fd").iterdir() if os.readlink(descriptor).startswith("pipe:")
@@ -49,7 +49,7 @@ def test_rule_6_no_pipe_of_a_running_agent_is_non_blocking() -> None:
     for name in pipes:
         flags = int(folder.joinpath("fdinfo", name).read_text().split("flags:")[1].split()[0], 8)
         assert not flags & os.O_NONBLOCK, name
-    close(process)
+    process.communicate(timeout=100)
 
 
 def test_rule_6_stdin_and_stdout_may_be_one_socket() -> None:
@@ -72,7 +72,7 @@ def test_rule_6_stdin_and_stdout_may_be_regular_files(tmp_path: Path) -> None:
     (tmp_path / "in").write_bytes(OPENING + line({"id": 1, "method": "_echo"}).strip())
     with (tmp_path / "in").open("rb") as stdin, (tmp_path / "out").open("wb") as stdout:
         process = start(stdin=stdin, stdout=stdout)
-        _, err = close(process)
+        _, err = process.communicate(timeout=100)
     responses = [json.loads(written) for written in (tmp_path / "out").read_bytes().splitlines()]
     assert [response["id"] for response in responses] == [0, 1], err
     assert process.returncode == 0
@@ -80,7 +80,7 @@ def test_rule_6_stdin_and_stdout_may_be_regular_files(tmp_path: Path) -> None:
 
 def test_rule_6_stdin_and_stdout_may_be_dev_null() -> None:
     process = start(stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
-    close(process)
+    process.communicate(timeout=100)
     assert process.returncode == 0
 
 
@@ -106,24 +106,21 @@ def test_rule_6_closed_standard_descriptors_never_hang_the_agent(closed: str) ->
 
 def test_rule_6_a_broken_stdout_never_hangs_the_agent() -> None:
     process = start()
-    assert process.stdin is not None
-    assert process.stdout is not None
-    say(process, OPENING)
-    hear(process.stdout)
+    process.send(OPENING)
+    process.receive()
     process.stdout.close()
-    say(process, prompt(1, text="update hello"))
+    process.send(prompt(1, text="update hello"))
     assert process.wait(100) == 0
-    assert process.stderr is not None
     process.stderr.close()
     process.stdin.close()
 
 
 def test_rule_24_a_handler_that_ignores_its_cancellation_does_not_keep_the_process_alive() -> None:
     process = start()
-    say(process, OPENING)
-    hear(process.stdout)
-    say(process, prompt(1, text="ignore_cancellations"))
-    hear(process.stdout)
-    _, err = close(process)
+    process.send(OPENING)
+    process.receive()
+    process.send(prompt(1, text="ignore_cancellations"))
+    process.receive()
+    _, err = process.communicate(timeout=100)
     assert process.returncode == 0
     assert b"A handler did not end when it was cancelled" in err

@@ -16,7 +16,7 @@ import pytest
 
 from tests.support.programs import Program
 from tests.support.runtime.peer import prompt
-from tests.support.runtime.stdio import OPENING, close, hear, say, start
+from tests.support.runtime.stdio import OPENING, start
 
 pytestmark = [
     pytest.mark.slow,
@@ -37,15 +37,12 @@ def scripted(code: str, *arguments: str, **streams: Any) -> Program:
 @pytest.mark.parametrize("size", [300_000, 3_000_000])
 def test_rule_24_the_agent_exits_with_0_when_stdout_breaks_while_bytes_are_buffered(size: int) -> None:
     process = start()
-    assert process.stdin is not None
-    assert process.stdout is not None
-    say(process, OPENING)
-    hear(process.stdout)
-    say(process, {"id": 1, "method": "_large", "params": size})
+    process.send(OPENING)
+    process.receive()
+    process.send({"id": 1, "method": "_large", "params": size})
     assert process.stdout.read(1) == b"{"
     process.stdout.close()
     assert process.wait(100) == 0
-    assert process.stderr is not None
     assert b"Traceback" not in process.stderr.read()
     process.stderr.close()
     process.stdin.close()
@@ -54,8 +51,6 @@ def test_rule_24_the_agent_exits_with_0_when_stdout_breaks_while_bytes_are_buffe
 def assert_ended_by_its_output(process: Program, reason: bytes) -> None:
     """Assert that a process ended although its stdin is open, with a line on stderr that says why."""
     assert process.wait(100) == 1
-    assert process.stdin is not None
-    assert process.stderr is not None
     err = process.stderr.read()
     assert reason in err
     assert b"stdout" in err
@@ -68,7 +63,7 @@ def assert_ended_by_its_output(process: Program, reason: bytes) -> None:
 def test_rule_24_the_agent_exits_with_1_if_stdout_is_a_full_device() -> None:
     with Path("/dev/full").open("wb") as full:
         process = start(stdout=full)
-    say(process, OPENING)
+    process.send(OPENING)
     assert_ended_by_its_output(process, b"No space left on device")
 
 
@@ -88,10 +83,10 @@ def test_rule_24_signal_handlers_are_restored_after_a_signal_has_ended_the_agent
         os.kill(os.getpid(), signal.SIGTERM)
         """
     )
-    say(process, OPENING)
-    hear(process.stdout)
+    process.send(OPENING)
+    process.receive()
     process.terminate()
-    _, err = close(process)
+    _, err = process.communicate(timeout=100)
     assert (process.returncode, err) == (0, b"own handler\n")
 
 
@@ -110,15 +105,14 @@ def test_rule_24_a_second_signal_abandons_a_handler_that_does_not_end() -> None:
         asyncio.run(serve_stdio(Slow, options=Options(eof_grace=0.1, handler_deadline=100)))
         """
     )
-    assert process.stderr is not None
-    say(process, OPENING)
-    hear(process.stdout)
-    say(process, prompt(1, text="update hello"))
-    hear(process.stdout)
+    process.send(OPENING)
+    process.receive()
+    process.send(prompt(1, text="update hello"))
+    process.receive()
     process.send_signal(signal.SIGINT)
     assert process.stderr.readline() == b"cancelled\n"
     process.send_signal(signal.SIGINT)
-    close(process)
+    process.communicate(timeout=100)
     assert process.returncode == 0
 
 
@@ -134,10 +128,9 @@ def test_rule_24_ctrl_c_ends_an_agent_whose_handler_blocks_the_event_loop() -> N
         asyncio.run(serve_stdio(Blocking))
         """
     )
-    assert process.stderr is not None
-    say(process, OPENING)
-    hear(process.stdout)
-    say(process, prompt(1, text="update hello"))
+    process.send(OPENING)
+    process.receive()
+    process.send(prompt(1, text="update hello"))
     assert process.stderr.readline() == b"blocked\n"
     while process.poll() is None:
         process.send_signal(signal.SIGINT)
@@ -145,10 +138,10 @@ def test_rule_24_ctrl_c_ends_an_agent_whose_handler_blocks_the_event_loop() -> N
             process.wait(0.1)
         except subprocess.TimeoutExpired:
             continue
-    close(process)
+    process.communicate(timeout=100)
 
 
-def test_rule_30_stdin_and_stdout_may_be_a_terminal_which_is_said_on_stderr() -> None:
+def test_rule_30_stdin_and_stdout_may_be_a_terminal_with_a_note_on_stderr() -> None:
     ours, theirs = os.openpty()
     tty.setraw(theirs)
     process = start(stdin=theirs, stdout=theirs)

@@ -13,9 +13,9 @@ from acp_bindings.v1 import connect, serve
 from acp_runtime import ConnectionClosed, Options
 from acp_runtime.transports.files import CAPACITY, BufferedWriter
 from acp_runtime.transports.transport import StreamTransport, TransportEnd
+from tests.support.loop_iterations import let_others_run
 from tests.support.runtime.peer import PlainAgent, PlainClient
 from tests.support.runtime.queue_transport import ByteQueue, QueueTransport, queue_transports
-from tests.support.runtime.random_peer import iterations
 
 OPTIONS = Options(guards="off", eof_grace=0.05, flush_deadline=0.2)
 
@@ -66,13 +66,13 @@ def slow() -> SlowTransport:
     return SlowTransport(ByteQueue(), ByteQueue())
 
 
-async def test_a_sender_waits_while_the_transport_sends_and_what_waits_is_bounded() -> None:
+async def test_a_sender_waits_while_the_transport_sends_and_the_buffer_is_bounded() -> None:
     transport = slow()
     async with connect(PlainClient, transport, options=Options(guards="off", write_high_water_bytes=1000)) as agent:
         senders = [asyncio.create_task(agent.ext_notification("_note", "x" * 600)) for _ in range(3)]
-        await iterations(20)
+        await let_others_run(20)
         later = asyncio.create_task(agent.ext_notification("_later"))
-        await iterations(20)
+        await let_others_run(20)
         assert len(transport.sent) == 1  # the rest waits here, not in the transport
         assert not later.done()
         transport.may_send.set()
@@ -102,17 +102,17 @@ async def test_send_is_cancelled_if_the_peer_does_not_read_until_the_deadline() 
     transport = slow()
     async with connect(PlainClient, transport, options=OPTIONS) as agent:
         waiting = asyncio.create_task(agent.ext_notification("_note", "x" * 100_000))
-        await iterations(5)
+        await let_others_run(5)
     assert sorted(transport.cancelled) == ["receive", "send"]
     assert transport.closed == 1
     with pytest.raises(ConnectionClosed):
         await waiting
 
 
-async def test_cancelling_what_serves_closes_the_transport() -> None:
+async def test_cancelling_serve_closes_the_transport() -> None:
     transport = slow()
     serving = asyncio.create_task(serve(PlainAgent, transport, options=OPTIONS))
-    await iterations(3)
+    await let_others_run(3)
     serving.cancel()
     with pytest.raises(asyncio.CancelledError):
         await serving
@@ -219,11 +219,11 @@ async def test_a_method_that_ignores_its_cancellation_does_not_stop_the_end(meth
     transport = _deaf(released, method)
     async with connect(PlainClient, transport, options=OPTIONS) as agent:
         sending = asyncio.create_task(agent.ext_notification("_note"))
-        await iterations(5)
+        await let_others_run(5)
     assert transport.closed == 1
     released.set()
     await sending
-    await iterations(5)
+    await let_others_run(5)
 
 
 async def test_close_is_cancelled_at_the_deadline() -> None:
@@ -268,9 +268,9 @@ def test_the_end_of_the_event_loop_closes_the_transport_at_any_moment(count: int
         transports.append(QueueTransport(incoming, ByteQueue()))
         serving = asyncio.create_task(serve(PlainAgent, transports[0], options=OPTIONS))
         assert not serving.done()
-        await iterations(3)
+        await let_others_run(3)
         await incoming.put(b"")
-        await iterations(count)
+        await let_others_run(count)
 
     asyncio.run(leave())
     assert transports[0].closed == 1
@@ -291,9 +291,9 @@ async def test_draining_goes_on_until_no_more_than_the_capacity_is_buffered() ->
     writer.write(b"x" * 30)
     draining = asyncio.create_task(writer.drain())
     for size in (5, 14):
-        await iterations(3)
+        await let_others_run(3)
         writer.wrote(size)
-    await iterations(3)
+    await let_others_run(3)
     assert not draining.done()
     writer.wrote(1)
     await draining
@@ -363,13 +363,13 @@ async def test_closing_streams_waits_until_the_peer_has_read_all() -> None:
     await writer.wait_closed()
 
 
-async def test_aborting_cancels_what_is_being_sent_and_says_that_nothing_can_be_written() -> None:
+async def test_aborting_cancels_the_current_send_and_reports_a_failure() -> None:
     transport, failures = slow(), list[OSError]()
     async with TransportEnd(transport, 1) as end:
         end.on_failure(failures.append)
         end.write(b"a")
-        await iterations(2)
+        await let_others_run(2)
         end.abort()
-        await iterations(3)
+        await let_others_run(3)
         assert (transport.sent, transport.cancelled) == ([b"a"], ["send"])
         assert len(failures) == 1

@@ -10,7 +10,7 @@ import pytest
 
 from tests.support.programs import Program
 from tests.support.runtime.peer import line
-from tests.support.runtime.stdio import OPENING, close, hear, say
+from tests.support.runtime.stdio import OPENING
 
 pytestmark = [
     pytest.mark.slow,
@@ -20,16 +20,16 @@ EARLY = line({"id": 5, "method": "session/new", "params": {}})
 
 
 def start(profiles: str = "v1,v2_draft") -> Program:
-    return Program("-m", "tests.support.runtime.versioned_agent", profiles)
+    return Program("-m", "tests.runtime.transports.versioned_agent", profiles)
 
 
 @pytest.mark.parametrize(("number", "opened"), [(signal.SIGINT, False), (signal.SIGTERM, True)])
 def test_rule_24_signals_end_the_agent_cleanly(number: signal.Signals, opened: bool) -> None:
     process = start()
-    say(process, OPENING if opened else EARLY)
-    assert hear(process.stdout)["id"] == (0 if opened else 5)
+    process.send(OPENING if opened else EARLY)
+    assert process.receive()["id"] == (0 if opened else 5)
     process.send_signal(number)
-    out, err = close(process)
+    out, err = process.communicate(timeout=100)
     assert process.returncode in (0, -number, 128 + number)
     assert out == b""
     assert b"Traceback" not in err

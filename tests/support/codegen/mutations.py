@@ -73,19 +73,19 @@ def sample(schema: Schema, variation: int, parts: int = 2) -> list[Mutation]:
 
 
 def _is_in_description(kind: str, node: Schema) -> bool:
-    """Return whether a dropped title is also the beginning of the description, which is in the output."""
+    """Return whether the description, which is in the output, begins with the dropped title."""
     return kind in ("drop title", "rename title") and node.get("description", "").startswith(f"**{node['title']}**")
 
 
 def _is_implied(kind: str, node: Schema) -> bool:
-    """Return whether a dropped limit is that of the format."""
+    """Return whether the format implies a dropped limit."""
     name = kind.removeprefix("drop ").removeprefix("rename ")
     limits = INTEGER_RANGES.get(str(node.get("format")))
     return limits is not None and node.get(name) == dict(zip(("minimum", "maximum"), limits, strict=True)).get(name, "")
 
 
 def _is_inherited(kind: str, node: Schema, schema: Schema) -> bool:
-    """Return whether a dropped description is the same as that of the base class, which is in the output."""
+    """Return whether the base class has the dropped description, so that it is still in the output."""
     if kind not in ("drop description", "rename description"):
         return False
     refs = [part["$ref"].rpartition("/")[2] for part in node.get("allOf", []) if "$ref" in part]

@@ -111,12 +111,12 @@ def case(
     types: tuple[Schema, Schema],
     values: tuple[Any, Any],
     place: str = "request",
-    held: Callable[[Schema], Schema] = holds,
+    holder: Callable[[Schema], Schema] = holds,
     **more: Any,
 ) -> Case:
     """Return a case in which the property `x` has a type on each side, and each side sends one value."""
     old, new = ({"x": value} for value in values)
-    return Case(name, place, *map(held, types), rule, letters, old, new, **more)
+    return Case(name, place, *map(holder, types), rule, letters, old, new, **more)
 
 
 KIND = holds(ref("Kind"))
@@ -128,7 +128,7 @@ def kinds(old: Schema, new: Schema) -> dict[str, Any]:
 
 
 def prefix(case: Case) -> str:
-    """Return what the names of a case's definitions begin with, where all cases are in one schema."""
+    """Return the prefix of a case's definitions, where all cases are in one schema."""
     return pascal(f"{case.name} {case.place}".replace("'", ""))
 
 

@@ -1,4 +1,4 @@
-"""Sides of a comparison: small schemas, and those of releases."""
+"""Sides of a comparison: small schemas, and the schemas of releases."""
 
 from __future__ import annotations
 

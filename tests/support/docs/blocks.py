@@ -1,4 +1,4 @@
-"""The code blocks of a page, with what the page says about how they are checked.
+"""The code blocks of a page, with the page's comments about how they are checked.
 
 A comment on the line above a block's fence can say why it isn't checked: `<!-- not run: needs an editor -->`.
 Above JSON, `<!-- json: InitializeResponse -->` names the model of an object that isn't a request or a notification.

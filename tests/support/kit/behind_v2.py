@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 
 from acp_bindings import v1
 from acp_bindings.v2_draft.connecting import AGENT_SIDE
 from acp_kit.versions import as_v2
+from acp_runtime import Options
 from tests.support.runtime.peer import LINKS, Peer, chunk, serving
 
 INFO = {"name": "client", "version": "1"}
+INITIALIZE = {"protocolVersion": 2, "info": INFO, "capabilities": {}}
 PROMPT = [{"type": "text", "text": "hi"}]
 OPTIONS = [{"optionId": "yes", "name": "Yes", "kind": "allow_once"}]
 
@@ -55,18 +58,31 @@ class AgentV1(v1.Agent):
             await self.client.session_update(session_id=session, update=update)
 
 
-@asynccontextmanager
-async def connected(agent: Callable[[Any], v1.Agent], capabilities: Any = None) -> AsyncGenerator[tuple[Peer, Any]]:
-    """Connect an agent to a raw client of version 2. Yield the client and the result of `initialize`."""
-    async with serving(LINKS["memory"], as_v2(agent), side=AGENT_SIDE, ready=False) as peer:
-        params = {"protocolVersion": 2, "info": INFO, "capabilities": capabilities or {}}
-        yield peer, (await peer.call("initialize", params)).get("result")
+def without_guards(agent: Callable[[Any], v1.Agent]) -> Any:
+    """Return a function for `as_v2(open=...)` that connects to an agent whose messages aren't checked."""
+    return partial(v1.connect_in_process, agent, options=Options(guards="off"))
 
 
 @asynccontextmanager
-async def session_of(agent: Callable[[Any], v1.Agent], capabilities: Any = None) -> AsyncGenerator[Peer]:
-    """Connect an agent to a raw client of version 2 that has created `session-1`."""
-    async with connected(agent, capabilities) as (peer, _):
+async def connected(
+    agent: Callable[[Any], v1.Agent] = AgentV1, capabilities: Any = None, *, open: Any = None
+) -> AsyncGenerator[tuple[Peer, Any]]:
+    """Connect an agent, or the one that `open` connects to, to a raw client of version 2.
+
+    Yield the client and the result of `initialize`.
+    """
+    factory = as_v2(agent) if open is None else as_v2(open=open)
+    async with serving(LINKS["memory"], factory, side=AGENT_SIDE, ready=False) as peer:
+        answer = await peer.call("initialize", {**INITIALIZE, "capabilities": capabilities or {}})
+        yield peer, answer.get("result")
+
+
+@asynccontextmanager
+async def session_of(
+    agent: Callable[[Any], v1.Agent] = AgentV1, capabilities: Any = None, *, open: Any = None
+) -> AsyncGenerator[Peer]:
+    """Connect as `connected` does, and create `session-1`."""
+    async with connected(agent, capabilities, open=open) as (peer, _):
         assert (await peer.call("session/new", {"cwd": "/work"}))["result"]["sessionId"] == "session-1"
         yield peer
 

@@ -34,7 +34,7 @@ class Agent(Program):
             log += line
 
     def check_log(self) -> None:
-        """Check what a killed process has logged."""
+        """Check the log of a killed process."""
         log = self.communicate()[1].decode()
         assert "Traceback" not in log, log
 

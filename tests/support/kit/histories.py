@@ -1,4 +1,4 @@
-"""Stores of histories for tests, and what they hold."""
+"""Stores of histories for tests, and their contents."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A local HTTP server that answers as an OpenAI-compatible endpoint does, with what a test wrote."""
+"""A local OpenAI-compatible endpoint, whose answers the test writes."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class ModelServer:
         await writer.drain()
 
     def _first_events(self, answer: ModelOutput) -> list[bytes]:
-        """Return the events of an answer but those that end it."""
+        """Return the events of an answer, except for those that end it."""
         deltas = _deltas(answer, self.tool_call_id)
         return [_event({"choices": [{"index": 0, "delta": delta, "finish_reason": None}]}) for delta in deltas]
 

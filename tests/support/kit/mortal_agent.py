@@ -1,8 +1,11 @@
-"""An agent that dies when it is told to, and keeps its sessions in files of its working folder.
+"""An agent that a prompt can kill. It keeps its sessions in files of its working folder.
 
-`python -S -m <this module> [load] [resume]`: which of the two it advertises. It can't be started while there is a file
-`broken`, can't open the session again whose file was removed, and never answers for the one that `stuck` names. While
-there is a file `busy`, it opens none.
+`python -S -m <this module> [load] [resume]` advertises loading, resuming or both. Files of the folder make it fail:
+
+* `broken`: it exits at `initialize`;
+* `busy`: it loads and resumes no session;
+* `stuck`: it never answers the load of the session that the file names;
+* a session whose own file was removed can't be loaded.
 """
 
 from __future__ import annotations

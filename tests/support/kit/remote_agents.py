@@ -13,7 +13,7 @@ from tests.support.runtime.peer import PlainAgent, chunk, line
 
 
 class EchoAgent(PlainAgent):
-    """Names sessions `s1`, `s2`, …, and repeats what it is told. A load replays ten updates."""
+    """Names sessions `s1`, `s2`, …, and repeats each prompt. A load replays ten updates."""
 
     def __init__(self, client: v1.RemoteClient) -> None:
         super().__init__(client)
@@ -46,7 +46,7 @@ async def echo(transport: Transport, _: Any) -> None:
 
 
 class RawAgent:
-    """Answers `initialize`, then does what the test says, with whole messages instead of handlers.
+    """Answers `initialize`. Then the test sends and receives whole messages.
 
     Attributes:
         ended: set when the connection has ended.

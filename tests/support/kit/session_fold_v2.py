@@ -77,7 +77,9 @@ def _fold_values(shown: Json, kind: str, fields: Json) -> None:
         shown[WHOLE[kind]] = fields[WHOLE[kind]]
     elif kind == "usage_update":
         shown["usage"] = shown["usage"] or {}
+        meta = fields.get("_meta")
         _patch(shown["usage"], fields, {})
+        shown["usage"] |= {"_meta": meta} if meta is not None else {}  # it isn't patched key by key
     elif kind == "session_info_update":
         shown["title"] = fields.get("title", shown["title"])
         shown["updatedAt"] = fields.get("updatedAt", shown["updatedAt"])

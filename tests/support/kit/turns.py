@@ -1,4 +1,4 @@
-"""An agent whose turns run a function of the test, and a client that keeps what it was sent."""
+"""An agent whose turns run a function of the test, and a client that keeps updates and questions."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class KeepingClient(v1.Client):
 
 
 class Viewer(UpdateHandlers, PermissionHandlers, v1.Client):
-    """Passes updates on to the sessions of `open_session`, and rejects what it is asked for."""
+    """Passes updates to the sessions of `open_session`, and rejects permission requests."""
 
     def __init__(self, agent: v1.RemoteAgent) -> None:
         self.agent = agent

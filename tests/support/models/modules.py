@@ -42,7 +42,7 @@ def definitions(profile: str) -> list[ast.stmt]:
 
 
 def classes(profile: str, module: str = "") -> dict[str, ast.ClassDef]:
-    """Return the classes of a module by name; by default, those of all modules of models."""
+    """Return the classes of a module by name; by default, of all modules of models."""
     body = tree(profile, module).body if module else definitions(profile)
     return {node.name: node for node in body if isinstance(node, ast.ClassDef)}
 

@@ -1,4 +1,4 @@
-"""Decides by upstream's schema whether a JSON value is valid, and what it becomes when invalid parts fall back.
+"""Decides by upstream's schema whether a JSON value is valid, and which value remains when invalid parts fall back.
 
 Validity is decided by a validator (`validity.py`) for the original schema. Leniency is derived here from the three
 `x-deserialize-*` keywords, independently of the generator and the runtime. Upstream's pages add one required list that

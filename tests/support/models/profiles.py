@@ -38,7 +38,7 @@ class Profile:
 
     @cached_property
     def definitions(self) -> dict[str, Any]:
-        """The definitions that have a class or an alias: all but those of whole messages, which the runtime makes."""
+        """The definitions that have a class or an alias: all except whole messages, which the runtime makes."""
         data: dict[str, Any] = self.schema["$defs"]
         return {
             name: definition

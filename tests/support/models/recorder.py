@@ -1,4 +1,4 @@
-"""A channel for proxies that only records what they send."""
+"""A channel for proxies that only records their messages."""
 
 from __future__ import annotations
 

@@ -6,8 +6,8 @@ import asyncio
 import json
 import os
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, nullcontext
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, closing, nullcontext
 from io import FileIO
 from typing import Any, Literal
 
@@ -40,30 +40,22 @@ from acp_runtime.transports.transport import StreamTransport, TransportEnd
 from tests.support.runtime.queue_transport import PeerEnd, queue_transports
 
 Role = Literal["agent", "client"]
-Ends = tuple[ByteSource, ByteWriter, ByteSource, ByteWriter, Callable[[], Awaitable[None]]]
-# Joins our end, which has this role and this `flush_deadline`, with a peer's. Both ends are closed before the function
-# that it returns is called.
-Link = Callable[[Role, float], Awaitable[Ends]]
+Ends = tuple[ByteSource, ByteWriter, ByteSource, ByteWriter]
+# Joins our end, which has this role and this `flush_deadline`, with a peer's. The block has to close both.
+Link = Callable[[Role, float], AbstractAsyncContextManager[Ends]]
 
 
-async def _memory(*_: object) -> Ends:
+@asynccontextmanager
+async def _memory(*_: object) -> AsyncIterator[Ends]:
     there, back = MemoryPipe(64 * 1024), MemoryPipe(64 * 1024)
-    return there, back, back, there, _nothing
+    yield there, back, back, there
 
 
-async def _nothing() -> None:
-    """Close nothing."""
-
-
-async def _pipes(*_: object) -> Ends:
+@asynccontextmanager
+async def _pipes(*_: object) -> AsyncIterator[Ends]:
     (theirs_in, ours_out), (ours_in, theirs_out) = _pipe(), _pipe()
-    reader, peer_reader = FdReader(ours_in), FdReader(theirs_in)
-
-    async def close() -> None:
-        reader.close()
-        peer_reader.close()
-
-    return reader, FdWriter(ours_out, shared=True), peer_reader, FdWriter(theirs_out, shared=False), close
+    with closing(FdReader(ours_in)) as reader, closing(FdReader(theirs_in)) as peer_reader:
+        yield reader, FdWriter(ours_out, shared=True), peer_reader, FdWriter(theirs_out, shared=False)
 
 
 def _pipe() -> tuple[FileIO, FileIO]:
@@ -71,20 +63,15 @@ def _pipe() -> tuple[FileIO, FileIO]:
     return FileIO(read, "rb"), FileIO(write, "wb")
 
 
-async def _streams(_: Role, flush_deadline: float) -> Ends:
+@asynccontextmanager
+async def _streams(_: Role, flush_deadline: float) -> AsyncIterator[Ends]:
     ours, theirs = socket.socketpair()
     reader, writer = await asyncio.open_connection(sock=ours)
     peer_reader, peer_writer = await asyncio.open_connection(sock=theirs)
-    end, peer = (
-        TransportEnd(StreamTransport(reader, writer), flush_deadline),
-        PeerEnd(_HalfClosing(peer_reader, peer_writer), 2),
-    )
-
-    async def close() -> None:
-        writer.close()
-        peer_writer.close()
-
-    return end, end, peer, peer, close
+    end = TransportEnd(StreamTransport(reader, writer), flush_deadline)
+    peer = PeerEnd(_HalfClosing(peer_reader, peer_writer), 2)
+    with closing(writer), closing(peer_writer):
+        yield end, end, peer, peer
 
 
 class _HalfClosing(StreamTransport):
@@ -95,10 +82,11 @@ class _HalfClosing(StreamTransport):
             self._writer.write_eof()
 
 
-async def _transport(_: Role, flush_deadline: float) -> Ends:
+@asynccontextmanager
+async def _transport(_: Role, flush_deadline: float) -> AsyncIterator[Ends]:
     ours, theirs = queue_transports()
     end, peer = TransportEnd(ours, flush_deadline), PeerEnd(theirs, 2)
-    return end, end, peer, peer, _nothing
+    yield end, end, peer, peer
 
 
 LINKS: dict[str, Link] = {"memory": _memory, "pipes": _pipes, "streams": _streams, "transport": _transport}
@@ -152,8 +140,14 @@ class Peer:
     async def receive(self) -> Any:
         return json.loads(await self.receive_line())
 
+    async def answer(self, **response: Any) -> Any:
+        """Answer the next message, a request, with a `result` or an `error`. Return its params."""
+        request = await self.receive()
+        await self.send({"id": request["id"], **response})
+        return request.get("params")
+
     async def call(self, method: str, params: Any = None) -> Any:
-        """Send a request and return its response, which has to be the next message."""
+        """Send a request, and return its response, which must be the next message."""
         self._next += 1
         await self.send({"id": self._next, "method": method, "params": params})
         answer = await self.receive()
@@ -262,24 +256,23 @@ async def _connected(
     link: Link, role: Role, side: Any, factory: Callable[[Any], Any], options: dict[str, Any]
 ) -> AsyncIterator[tuple[Connection, Peer]]:
     chosen = Options(**options)
-    source, writer, peer_source, peer_writer, close = await link(role, chosen.flush_deadline)
-    connection = Connection(side, factory, source, writer, chosen)
-    running = asyncio.create_task(run_over(source, connection))
-    peer = Peer(peer_source, peer_writer)
-    try:
-        yield connection, peer
-    finally:
+    async with link(role, chosen.flush_deadline) as (source, writer, peer_source, peer_writer):
+        connection = Connection(side, factory, source, writer, chosen)
+        running = asyncio.create_task(run_over(source, connection))
+        peer = Peer(peer_source, peer_writer)
         try:
-            async with asyncio.timeout(30):
-                await peer.writer.close()
-                await running
-        except TimeoutError:
-            running.cancel()
-            raise
+            yield connection, peer
         finally:
-            peer.writer.abort()
-            await peer.stop()
-            await close()
+            try:
+                async with asyncio.timeout(30):
+                    await peer.writer.close()
+                    await running
+            except TimeoutError:
+                running.cancel()
+                raise
+            finally:
+                peer.writer.abort()
+                await peer.stop()
 
 
 async def run_over(source: ByteSource, connection: Connection) -> ConnectionClosed:
@@ -290,8 +283,7 @@ async def run_over(source: ByteSource, connection: Connection) -> ConnectionClos
 
 async def _initialize(remote: RemoteAgent, peer: Peer, capabilities: dict[str, Any]) -> None:
     call = asyncio.create_task(remote.initialize(protocol_version=1))
-    request = await peer.receive()
-    await peer.send({"id": request["id"], "result": {"protocolVersion": 1, "agentCapabilities": capabilities}})
+    await peer.answer(result={"protocolVersion": 1, "agentCapabilities": capabilities})
     await call
 
 

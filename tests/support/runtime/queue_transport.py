@@ -58,7 +58,7 @@ class QueueTransport:
 
 
 class PeerEnd(TransportEnd):
-    """The other end, of which `close` ends only what it sends: a raw peer goes on receiving until it is stopped."""
+    """The other end. `close` ends only its sending: a raw peer goes on receiving until it is stopped."""
 
     async def stop(self) -> None:
         self.abort()

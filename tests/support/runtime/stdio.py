@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from typing import IO, Any
+from typing import Any
 
 from tests.support.programs import Program
 from tests.support.runtime.peer import INITIALIZE, line
@@ -17,18 +16,3 @@ def start(*arguments: str, **streams: Any) -> Program:
     The pipes are unbuffered: `communicate` would not return what a buffer has read beyond a line.
     """
     return Program("-m", "tests.support.runtime.obedient_agent", *arguments, bufsize=0, **streams)
-
-
-def say(process: Program, message: Any) -> None:
-    assert process.stdin is not None
-    process.stdin.write(message if isinstance(message, bytes) else line(message))
-    process.stdin.flush()
-
-
-def hear(stream: IO[bytes] | None) -> Any:
-    assert stream is not None
-    return json.loads(stream.readline())
-
-
-def close(process: Program) -> tuple[bytes, bytes]:
-    return process.communicate(timeout=100)

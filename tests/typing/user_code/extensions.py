@@ -100,6 +100,6 @@ async def call(agent: v1.RemoteAgent, draft: v2_draft.RemoteAgent) -> None:
     assert_type(index, IndexResult)
     drained = await agent.call(DRAIN, PingParams(text="queue"))
     assert_type(drained, PingResult)
-    print((await agent.call(PING, PingParams(text="a"))).text, await agent.call(PING, PingParams(text="b")))  # noqa: T201
+    print((await agent.call(PING, PingParams(text="a"))).text, await agent.call(PING, PingParams(text="b")))
     await agent.notify(LOG, Log(message="ready"))
     assert_type(agent.supports(INDEX), bool)

@@ -42,14 +42,14 @@ CASES = [
     Case("null removed", "request", holds(MAYBE), holds(STRING), "nullable-removed", "SBBSS", NULL, A),
     Case("null removed", "update", may(MAYBE), may(STRING), "nullable-removed", "SBRSS", NULL, A),
     case("null added where it is tolerated", "nullable-added", "RSSBS", (STRING, MAYBE), ("a", None), "update", soft),
-    case("null removed where it is tolerated", "nullable-removed", "SRRSS", (MAYBE, STRING), (None, "a"), held=soft),
+    case("null removed where it is tolerated", "nullable-removed", "SRRSS", (MAYBE, STRING), (None, "a"), holder=soft),
     # Defaults
     Case("default added", "request", may(FLAG), may(FLAG, default=True), "property-default-added", "RRSRS", {}, {}),
     Case("default changed", "result", OFF, may(FLAG, default=True), "property-default-changed", "RRSRS", {}, {}),
     Case("default removed", "update", OFF, may(FLAG), "property-default-removed", "RRSBS", {}, {}),
     # Leniency
     case("leniency added for null", LENIENT, "SSSSS", (LIST, {**LIST, **ON_NULL}), ([], [])),
-    case("leniency removed", STRICT, "SRSSS", ({**STRING, **ON_ERROR}, STRING), ("a", "a"), held=may),
+    case("leniency removed", STRICT, "SRSSS", ({**STRING, **ON_ERROR}, STRING), ("a", "a"), holder=may),
     case("leniency of items removed", STRICT, "SRSSS", ({**LIST, **SKIP}, LIST), (["a"], ["a"]), "result"),
     # Null is one of the invalid values.
     case("leniency for all", LENIENT, "SSSSS", ({**LIST, **ON_NULL}, {**LIST, **ON_ERROR}), (None, ["a"])),

@@ -27,11 +27,11 @@ def titled(*titles: str) -> Schema:
     return {"anyOf": [{"title": title, **model([key], **{key: STRING})} for title, key in keys]}
 
 
-def loose(union: Schema, key: str = "a") -> Schema:
-    """Return a union of titled members in which that with a property doesn't require it."""
+def loose(union: Schema) -> Schema:
+    """Return a union of titled members. The one with the property `a` doesn't require it any more."""
     ((keyword, members),) = union.items()
     kept = [
-        {name: member[name] for name in member if name != "required" or key not in member["properties"]}
+        {name: member[name] for name in member if name != "required" or "a" not in member["properties"]}
         for member in members
     ]
     return {keyword: kept}
@@ -69,7 +69,7 @@ def case(
 
 
 def shadowed(name: str, unions: tuple[Schema, Schema], values: tuple[Any, Any], letters: str = "SRSRS") -> Case:
-    """Return a case in which an earlier member takes what a later one had, because it requires less."""
+    """Return a case in which an earlier member takes messages of a later one, because it requires less."""
     return case(name, "union-member-shadowed", letters, unions, values, "update", also="property-became-optional")
 
 

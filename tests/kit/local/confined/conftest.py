@@ -15,7 +15,7 @@ SECRET = b"secret"
 
 @dataclass
 class Place:
-    """A root with a file and a folder, and what is outside of it.
+    """A root with a file and a folder, and a folder outside of it.
 
     Attributes:
         root: contains `notes.txt` and `folder/notes.txt`.

@@ -183,7 +183,7 @@ def _swap(path: Path, outside: Path, aside: Path, stop: Event) -> None:
 
 
 def _remove(path: Path) -> None:
-    """Remove a link, or what a write has made anew."""
+    """Remove a link, or the file or folder that a write has made in its place."""
     with suppress(OSError):
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path)

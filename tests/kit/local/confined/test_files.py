@@ -164,7 +164,7 @@ def test_the_whole_file_system_may_be_the_root(place: Place) -> None:
 
 @pytest.mark.parametrize("end", ["/", "//", "/.", "/./", "/new/.."])
 @pytest.mark.parametrize("name", ["notes.txt", "new", "folder"])
-def test_the_path_of_a_folder_is_not_that_of_a_file(place: Place, name: str, end: str) -> None:
+def test_the_path_of_a_folder_is_refused_as_a_file(place: Place, name: str, end: str) -> None:
     path = f"{place.root}/{name}{end}"
     for act in (place.files.read, place.files.resolve, lambda path: place.files.write(path, b"changed")):
         with pytest.raises(InvalidPath, match="is the path of a folder, not of a file"):

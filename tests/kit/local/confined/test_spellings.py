@@ -36,7 +36,7 @@ def test_a_file_is_found_by_another_spelling_of_its_root(root: Path) -> None:
         files.read(f"{other}/../outside")
 
 
-def test_a_rule_holds_for_other_spellings_of_its_folder(root: Path) -> None:
+def test_a_rule_applies_to_other_spellings_of_its_folder(root: Path) -> None:
     location = ToolCallLocation(path=f"{root.with_name('ROOT')}/notes.txt")
     call = ToolCallUpdate(tool_call_id="1", kind="read", locations=[location])
     assert reject(under=root).matches(call)

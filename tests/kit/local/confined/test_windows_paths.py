@@ -1,4 +1,4 @@
-"""On Windows, more texts are not what they seem."""
+"""Paths that Windows takes for another path, a stream or a device."""
 
 from __future__ import annotations
 

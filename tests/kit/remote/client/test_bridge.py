@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.kit.http_agent import INITIALIZE, INITIALIZED, NEVER, call, http_agent, result
+from tests.kit.remote.client.http_agent import INITIALIZE, INITIALIZED, NEVER, call, http_agent, result
 from tests.support.programs import Program
 from tests.support.runtime.peer import line
 
@@ -46,7 +46,7 @@ class Bridge:
         return json.loads(await self.line())
 
     async def end(self) -> tuple[int, str]:
-        """Wait for the end, and return the exit code and what it wrote to stderr. Nothing more is on stdout."""
+        """Wait for the end, and return the exit code and the stderr. Nothing more is on stdout."""
         assert await asyncio.to_thread(self.process.stdout.read) == b""
         stderr = await asyncio.to_thread(self.process.stderr.read)
         return await asyncio.to_thread(self.process.wait), stderr.decode()
@@ -89,7 +89,7 @@ async def test_headers_come_from_arguments_and_from_the_environment() -> None:
         assert agent.requests[0].headers["authorization"] == "Bearer secret"
 
 
-async def test_at_the_end_of_stdin_what_is_left_is_sent_and_answered() -> None:
+async def test_at_the_end_of_stdin_the_last_messages_are_sent_and_answered() -> None:
     async with http_agent() as agent, bridge(agent.url) as process:
         process.send(line(INITIALIZE), PROMPT.rstrip())
         process.close_stdin()

@@ -8,7 +8,7 @@ from websockets.asyncio.server import ServerConnection, serve
 from websockets.http11 import Request, Response
 
 from acp_kit.remote import open_transport
-from tests.support.kit.http_agent import call, connected, http_agent
+from tests.kit.remote.client.http_agent import call, connected, http_agent
 
 
 async def test_cookies_are_returned_on_all_requests_of_a_connection() -> None:

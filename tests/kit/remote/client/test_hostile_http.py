@@ -1,4 +1,4 @@
-"""Servers of HTTP that mean harm: memory, time, terminals and tracebacks of the client."""
+"""Hostile HTTP servers can't exhaust a client's memory or time, nor write to its terminal or tracebacks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.kit.http_agent import NEVER, HttpAgent, call, connected, http_agent, result
+from tests.kit.remote.client.http_agent import NEVER, HttpAgent, call, connected, http_agent, result
 from tests.support.loop_iterations import count_iterations
 from tests.support.runtime.peer import line
 
@@ -195,7 +195,7 @@ async def test_long_ids_of_requests_end_the_connection(id: Any, session: str) ->
                 await client.receive()
 
 
-async def test_requests_that_nobody_answers_end_the_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_unanswered_requests_end_the_connection(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("acp_kit.remote.client.http._MAX_AGENT_REQUESTS", 10)
     async with http_agent() as agent, connected(agent) as (client, stream):
         for number in range(11):

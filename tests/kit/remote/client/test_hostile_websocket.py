@@ -1,4 +1,4 @@
-"""Servers of WebSocket that mean harm: memory, time, terminals and tracebacks of the client."""
+"""Hostile WebSocket servers can't exhaust a client's memory or time, nor write to its terminal or tracebacks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 from acp_bindings import v1
 from acp_kit.remote import open_transport
 from acp_runtime import ConnectionClosed
-from tests.support.kit.raw_websocket import CLOSE, COMPRESSED, END, PING, TEXT, RawWebSocket, frame, raw_websocket
+from tests.kit.remote.client.raw_websocket import CLOSE, COMPRESSED, END, PING, TEXT, RawWebSocket, frame, raw_websocket
 from tests.support.loop_iterations import count_iterations
 from tests.support.runtime.peer import PlainClient
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from acp_kit.remote import open_transport
-from tests.support.kit.http_agent import INITIALIZE, Client, call, connected, http_agent, result
+from tests.kit.remote.client.http_agent import INITIALIZE, Client, call, connected, http_agent, result
 from tests.support.runtime.peer import line
 
 PROMPT = call(2, "session/prompt", sessionId="s", prompt=[])

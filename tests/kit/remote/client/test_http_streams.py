@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from tests.support.kit.http_agent import NEVER, call, connected, http_agent, result
+from tests.kit.remote.client.http_agent import NEVER, call, connected, http_agent, result
 from tests.support.runtime.peer import line
 
 NEW = call(1, "session/new", cwd="/", mcpServers=[])

@@ -10,7 +10,7 @@ import pytest
 from acp_bindings import v1
 from acp_kit.remote import open_transport
 from acp_runtime import ConnectionClosed
-from tests.support.kit.http_agent import INITIALIZE, http_agent
+from tests.kit.remote.client.http_agent import INITIALIZE, http_agent
 from tests.support.runtime.peer import PlainClient, line
 
 SCHEMES = ("http", "ws")
@@ -38,7 +38,7 @@ async def failure(url: str, headers: dict[str, str] | None = None) -> str:
         (503, "its log"),
     ],
 )
-async def test_a_refusal_names_url_status_text_and_what_to_check(scheme: str, status: int, check: str) -> None:
+async def test_a_refusal_has_the_url_status_and_text_and_advice(scheme: str, status: int, check: str) -> None:
     async with http_agent() as agent:
         for place in ("POST initialize", "GET"):
             agent.answer(place, status, "ask\nthe\x1b[2J owner")

@@ -1,4 +1,4 @@
-"""Who may send requests: what is checked before anything else answers, and what pages of listed sites may read."""
+"""Who may send requests: the checks before anything else answers, and which answers pages of listed sites may read."""
 
 from __future__ import annotations
 

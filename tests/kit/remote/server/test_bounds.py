@@ -47,7 +47,7 @@ async def _say_until_it_fails(agent: RawAgent, session: str, text: str = _TEXT) 
     return number
 
 
-async def test_a_session_that_nobody_reads_ends_the_connection_at_its_limit() -> None:
+async def test_an_unread_session_ends_the_connection_at_its_limit() -> None:
     serve, agents = raw_agents()
     bounds = Bounds(unread_bytes=10_000, unread_seconds=_SOON)
     async with serving(agent_app(serve, bounds=bounds)) as site:

@@ -1,4 +1,4 @@
-"""Clients that want the server's memory: what its process takes stays below its limit, and other clients are served.
+"""Hostile clients try to fill the server's memory: it stays below its limit, and other clients are served.
 
 Each case sends several times as much as the process may hold. `make test` runs it with limits that are a 64th of the
 default ones, `make stress` with those.
@@ -15,7 +15,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from tests.support.kit.hostile_server import Victim, WebSocket, frame, message, victim
+from tests.kit.remote.server.hostile_server import Victim, WebSocket, frame, message, victim
 from tests.support.kit.remote_servers import EVENTS, INITIALIZE, JSON
 from tests.support.scale import STRESS, count
 
@@ -191,7 +191,7 @@ async def test_websockets_that_do_not_read(server: Victim) -> None:
             await server.request("GET", {})
 
 
-async def test_sessions_that_nobody_reads(server: Victim) -> None:
+async def test_unread_sessions(server: Victim) -> None:
     flood = {"sessions": 40, "size": UNIT // 3, "count": 500}
     async with attacked(server):
         for _ in range(count(4, 12)):

@@ -13,8 +13,8 @@ from tests.support.kit.remote_servers import SERVERS, serving
 _NEW = {"jsonrpc": "2.0", "id": 1, "method": "session/new", "params": {"cwd": "/", "mcpServers": []}}
 
 
-def _prompt(id: int, text: str, session: str = "s1") -> dict[str, Any]:
-    params = {"sessionId": session, "prompt": [{"type": "text", "text": text}]}
+def _prompt(id: int, text: str) -> dict[str, Any]:
+    params = {"sessionId": "s1", "prompt": [{"type": "text", "text": text}]}
     return {"jsonrpc": "2.0", "id": id, "method": "session/prompt", "params": params}
 
 

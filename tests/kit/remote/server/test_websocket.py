@@ -1,4 +1,4 @@
-"""Agents over WebSocket: what is accepted, what clients may cost, and how it ends."""
+"""Agents over WebSocket: which messages are accepted, limits for each client, and the end of a connection."""
 
 from __future__ import annotations
 
@@ -132,10 +132,10 @@ async def test_a_client_that_never_reads_loses_its_websocket(server: str) -> Non
     failed = asyncio.Queue[int]()
 
     async def serve(transport: Transport, _: None) -> None:
-        sent, line = 0, b'"%b"\n' % (b"x" * 100_000)
+        sent, line = 0, b'"%b"\n' % (b"x" * 10_000)  # a larger message may take longer
         opening = await transport.receive()
         try:
-            while sent < 1000 and b"flood" in opening:
+            while sent < 10_000 and b"flood" in opening:
                 await transport.send(line)
                 sent += 1
         except TimeoutError:
@@ -150,7 +150,7 @@ async def test_a_client_that_never_reads_loses_its_websocket(server: str) -> Non
         writer.write(b'\x81\x87\0\0\0\0"flood"')
         await other.send("{}")
         assert await _ask(other, {}) == {}
-        assert await failed.get() < 320  # the buffers of the system and of the server
+        assert await failed.get() < 3200  # the buffers of the system and of the server
         assert await _ask(other, {}) == {}
         writer.transport.abort()
 
