@@ -91,8 +91,10 @@ def as_result(method: Request[Any, Any], returned: Any) -> Any:
 
 def _wrong_result(method: Request[Any, Any], returned: Any) -> str:
     kind = "None" if returned is None else type(returned).__name__
-    advice = "Return an instance of it for success; raise ResourceNotFound for what doesn't exist."
-    return f"The handler of {method.wire} returned {kind}, not {method.result}. {advice if returned is None else ''}"
+    advice = "Return an instance of it"
+    if returned is None:
+        advice += " for success; raise ResourceNotFound for what doesn't exist"
+    return f"The handler of {method.wire} returned {kind}, not {method.result}. {advice}."
 
 
 def dump_params(method: AnyMethod, params: Any) -> Any:

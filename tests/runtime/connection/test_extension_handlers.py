@@ -115,8 +115,8 @@ async def test_rule_13_a_result_of_the_wrong_type_is_an_internal_error(
         factory.handler.result = Theirs(text="right")
         assert (await peer.call("_acme/result", {"text": "a"}))["result"] == {"text": "right", "sessionId": None}
     kind = "None" if result is None else type(result).__name__
-    assert f"The handler of _acme/result returned {kind}, not Theirs." in caplog.text
-    assert ("Return an instance of it for success" in caplog.text) == (result is None)
+    assert f"The handler of _acme/result returned {kind}, not Theirs. Return an instance of it" in caplog.text
+    assert ("for success; raise ResourceNotFound" in caplog.text) == (result is None)
 
 
 async def test_rule_10_an_empty_result_is_an_object_and_null_is_accepted(link: Link) -> None:
