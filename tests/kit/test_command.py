@@ -107,8 +107,12 @@ def test_completion_without_its_extra_says_how_to_install_it(
         (["--versoin"], "there is no option '--versoin'. Did you mean '--version'?"),
         (["show", "--sesion=1", "file"], "there is no option '--sesion'. Did you mean '--session'?"),
         (["show", "--err", "file"], "there is no option '--err'. Did you mean '--errors'?"),
+        (["ask", "hello", "--model", "--", "agent"], "there is no option '--model'. The words of the command"),
         (["redact", "a", "b"], "unexpected argument 'b'."),
         (["tap", "agent", "--acp"], "there is no option '--acp'. The words of the command come after --."),
+        (["ask", "What", "is", "this?", "--", "agent"], "unexpected argument 'is'. The words of the command"),
+        (["ask", "--json", "--", "python", "agent.py"], "the following arguments are required: QUESTION"),
+        (["ask", "hello"], "the following arguments are required: CMD"),
         (["tap"], "the following arguments are required: CMD"),
         (["bridge", "--"], "the following arguments are required: CMD"),
     ],
@@ -129,11 +133,13 @@ def test_a_wrong_argument_is_named_with_the_one_that_was_probably_meant(
     assert f"error: {problem}" in last
 
 
-@pytest.mark.parametrize("before", [["--to", "file"], []])
+@pytest.mark.parametrize(
+    "before", [["tap", "--to", "file"], ["tap"], ["ask", "hello", "--json"], ["replay-client", "file"], ["bridge"]]
+)
 def test_the_words_after_the_dashes_are_the_command(before: list[str]) -> None:
-    options = PARSER.parse_args(["tap", *before, "--", "agent", "--to", "--", "x"])
+    options = PARSER.parse_args([*before, "--", "agent", "--to", "--", "x"])
     assert options.command == ["agent", "--to", "--", "x"]
-    assert options.to == (Path("file") if before else None)
+    assert getattr(options, "to", None) == (Path("file") if "--to" in before else None)
 
 
 @pytest.mark.parametrize("parser", [PARSER, *PARSERS.values()], ids=["acp-bindings", *COMMANDS])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from argparse import Action, ArgumentParser, Namespace
 from collections.abc import Collection, Sequence
 from errno import EACCES, EADDRINUSE, EDQUOT, EEXIST, EISDIR, ENOENT, ENOSPC, ENOTDIR, EPERM, EROFS
@@ -33,7 +34,7 @@ class CommandParser(ArgumentParser):
 
     def __init__(self, prog: str, **keywords: Any) -> None:
         self.arguments: list[Action] = []
-        self._runs_command = False
+        self._command: Action | None = None
         super().__init__(prog=prog, allow_abbrev=False, **keywords)
 
     def add_argument(self, *args: Any, **keywords: Any) -> Action:
@@ -50,19 +51,29 @@ class CommandParser(ArgumentParser):
             before: the other positional arguments, for the usage.
             words: the words of the command, for the usage.
         """
-        self.add_argument("command", nargs="+", metavar="CMD", help=help)
+        self._command = self.add_argument("command", nargs="+", metavar="CMD", help=help)
         self.usage: str | None = f"{self.prog} [options] {before}-- {words}"
-        self._runs_command = True
 
-    def parse_known_args(self, *args: Any, **keywords: Any) -> tuple[Any, list[str]]:
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
         """Parse arguments. An unknown one is an error, which names the option that was probably meant."""
+        arguments = list[str](sys.argv[1:] if args is None else args)
+        # Taken off first, because argparse drops each `--` and gives the first words to missing arguments.
+        command: list[str] = []
+        if self._command is not None:
+            if "--" in arguments:
+                place = arguments.index("--")
+                arguments, command = arguments[:place], arguments[place + 1 :]
+            self._command.nargs = "*" if command else "+"
         options: Namespace
-        options, unknown = super().parse_known_args(*args, **keywords)
+        options, unknown = super().parse_known_args(arguments, namespace)
+        if command:
+            unknown = [*options.command, *unknown]
+            options.command = command
         if unknown:
             word = unknown[0].partition("=")[0]
             known = [option for argument in self.arguments for option in argument.option_strings]
             what = "there is no option" if word.startswith("-") else "unexpected argument"
-            advice = " The words of the command come after --." if self._runs_command else ""
+            advice = " The words of the command come after --." if self._command is not None else ""
             self.error(f"{what} {word!r}.{did_you_mean(word, known)}{advice}")
         return options, unknown
 
@@ -71,8 +82,9 @@ def did_you_mean(word: str, choices: Collection[str]) -> str:
     """Return a question with the most similar choice, after a space; nothing if none is similar."""
     from difflib import get_close_matches  # imported on use: only mistakes need it
 
-    similar = get_close_matches(word, choices, n=1)
-    return f" Did you mean {similar[0]!r}?" if similar else ""
+    names = {choice.lstrip("-"): choice for choice in choices}  # dashes would make any two options similar
+    similar = get_close_matches(word.lstrip("-"), names, n=1)
+    return f" Did you mean {names[similar[0]]!r}?" if similar else ""
 
 
 def explain(error: OSError) -> str:
