@@ -31,10 +31,12 @@ from argparse import Namespace, RawDescriptionHelpFormatter
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
+from threading import Timer
 
 from acp_bindings import v1
 from acp_kit.asking.output import JsonOutput, TextOutput
 from acp_kit.client import allow
+from acp_kit.client.deadlines import NEEDS_ARGUMENT
 from acp_kit.client.permission_rules import Rule
 from acp_kit.common.command_line import CommandParser, explain
 from acp_kit.sync import SyncAgent, SyncSession, spawn_agent
@@ -51,6 +53,8 @@ from acp_runtime.escaping import printable
 
 # How long an agent that ignores the cancellation may take to answer once the user has interrupted it again, in seconds.
 _CANCEL_SECONDS = 0.5
+# How long the agent may be silent at the start before the user is told what may be wrong, in seconds.
+_SILENCE_SECONDS = 10.0
 _FAILED = 1
 _LOGIN_NEEDED = 3
 _NOT_STARTED = 127
@@ -102,6 +106,9 @@ def _ask_agent(
     """Start the agent and send it the question. Return the exit code."""
     # All of stderr is passed on, so errors need not repeat its end.
     options = Options(stderr=output.write_stderr, stderr_tail=0)
+    waiting = Timer(_SILENCE_SECONDS, output.note, [f"Waiting for {command[0]} to answer. {NEEDS_ARGUMENT}"])
+    waiting.daemon = True
+    waiting.start()
     try:
         agent = spawn_agent(*command, rules=rules, ask=output.ask, options=options)
     except TimeoutError:  # it was started, and doesn't answer
@@ -109,6 +116,8 @@ def _ask_agent(
     except OSError as error:
         output.fail(explain(error))
         return _NOT_STARTED
+    finally:
+        waiting.cancel()
     with agent:
         try:
             with _open(agent, session_id) as session:

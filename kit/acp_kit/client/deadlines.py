@@ -12,6 +12,8 @@ from acp_runtime.escaping import printable, printable_lines
 if TYPE_CHECKING:
     from acp_bindings.v1 import RemoteAgent
 
+NEEDS_ARGUMENT = "Most agents speak ACP only with an argument, such as --acp."
+
 
 @asynccontextmanager
 async def time_limit(seconds: float | None, explain: Callable[[], str]) -> AsyncGenerator[None]:
@@ -38,6 +40,8 @@ def answered_within(
         process = agent.process
         name = "The agent" if process is None else f"The agent {printable(process.command)!r}"
         message = f"{name} did not answer `{method}` within {seconds:g} seconds."
+        if method == "initialize":
+            message += f" {NEEDS_ARGUMENT}"
         if process is not None and (tail := process.stderr_tail.strip()):
             message += f" The end of its stderr:\n{printable_lines(tail)}"
         return message

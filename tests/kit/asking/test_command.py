@@ -237,6 +237,21 @@ def test_an_agent_that_can_not_be_started_is_127(agent: list[str], advice: str, 
     assert stderr == (f"acp-bindings ask: Can't start the agent {agent[0]!r}: No such file or directory. {advice}\n")
 
 
+@posix
+def test_while_an_agent_says_nothing_the_user_is_told_what_may_be_missing() -> None:
+    code = (
+        "import sys; from acp_kit.asking import command; from acp_kit.__main__ import main\n"
+        "command._SILENCE_SECONDS = 0\n"
+        "raise SystemExit(main(['ask', 'hello', '--', sys.executable, '-c', 'input(), input()']))"
+    )
+    advice = "Most agents speak ACP only with an argument, such as --acp."
+    with Program("-c", code) as program:
+        assert program.stderr.readline().decode() == f"Waiting for {sys.executable} to answer. {advice}\n"
+        program.send_signal(signal.SIGINT)
+        program.communicate(timeout=60)
+    assert program.returncode == 130
+
+
 def test_an_agent_that_ends_is_one_and_its_stderr_is_escaped(asking: Asking) -> None:
     program = r"import sys; sys.stderr.buffer.write('\x1b[31mno k\xe9y\n'.encode()); sys.exit(4)"
     code, events = asking.events("hello", agent=[sys.executable, "-c", program])
