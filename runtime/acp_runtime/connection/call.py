@@ -26,7 +26,7 @@ from acp_runtime.jsonrpc.encoding import notification_line, request_line
 from acp_runtime.jsonrpc.messages import IncomingResponse
 from acp_runtime.jsonrpc.results import build_result, dump_params, parse_error, parse_result, plain_result
 from acp_runtime.logs import ThrottledLogger
-from acp_runtime.models.json_values import wire_name
+from acp_runtime.models.json_values import as_object, wire_name
 from acp_runtime.options import InstrumentedMessage, Options
 from acp_runtime.stubs.methods import AnyMethod, Notification, Request, session_of
 from acp_runtime.stubs.roles import PendingCall, ProcessInfo
@@ -319,7 +319,12 @@ class Calls:
         """Parse a response and pass it to its caller."""
         call = self._pop(message.id)
         if call is None:
-            if not self._forget_abandoned(message.id):
+            if message.id is None and message.is_error:
+                code = (as_object(message.error) or {}).get("code")
+                self._log.log(
+                    WARNING, "answer", "The peer could not read something that this side wrote: error %s", code
+                )
+            elif not self._forget_abandoned(message.id):
                 self._log.log(WARNING, "answer", "Ignored a response with an unknown id: %s", message.id)
             return
         try:

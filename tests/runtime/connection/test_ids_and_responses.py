@@ -164,3 +164,13 @@ async def test_rule_8_a_response_with_another_id_is_logged_and_answers_no_call(
         call.cancel()
     shown = id if isinstance(id, str | int) and not isinstance(id, bool) else None
     assert caplog.messages == [f"Ignored a response with an unknown id: {shown}"]
+
+
+@pytest.mark.parametrize(("error", "code"), [({"code": -32700, "message": "Parse error"}, "-32700"), ("what?", "None")])
+async def test_rule_8_an_error_without_an_id_is_logged_as_a_complaint_about_this_side(
+    link: Link, error: Any, code: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with calling(link) as (_, peer):
+        await peer.send({"id": None, "error": error})
+        assert await peer.until_quiet() == []
+    assert caplog.messages == [f"The peer could not read something that this side wrote: error {code}"]
