@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from inspect import isawaitable
 from typing import Any, TypeAlias, cast
 
 from acp_bindings import v1
@@ -12,6 +13,7 @@ from acp_kit.agent import Session, Sessions, Settings, Turn
 from acp_kit.common.json_values import member
 from acp_kit.common.sequences import check_sequence
 from acp_kit.content import to_text
+from acp_kit.testing import steps as ready_steps
 from acp_kit.testing.steps import Exit, Step, Wire
 from acp_runtime import Model, Options, RequestError
 from acp_runtime.transports import Transport
@@ -142,8 +144,7 @@ class ScriptedAgent:
             raise RequestError(-32603, f"The script has no steps for prompt {number} of {count}: {text!r}")
         steps = self._script[number - 1]
         for step_number, step in enumerate(steps, 1):
-            title = getattr(step, "__qualname__", repr(step)[:60]).removesuffix(".<locals>.step")
-            self.where = f"{name} {number} of {count} got to step {step_number} of {len(steps)}, {title}"
+            self.where = f"{name} {number} of {count} got to step {step_number} of {len(steps)}, {_title(step)}"
             self._remaining_steps -= 1
             if isinstance(step, Exception):
                 raise step
@@ -152,7 +153,10 @@ class ScriptedAgent:
             elif hasattr(step, "session_update"):
                 await turn.send(step)
             else:
-                await step(turn)
+                done = step(turn)
+                if not isawaitable(done):
+                    raise TypeError(f"The step {_title(step)} must be an async function.")
+                await done
 
     def initialize_response(self) -> v1.InitializeResponse:
         """Return the usual answer to `initialize`."""
@@ -170,6 +174,13 @@ class ScriptedAgent:
         answer = self._answers.get("initialize")
         response = answer if isinstance(answer, v1.InitializeResponse) else self.initialize_response()
         return member(response.model_dump(), *method.capability.split(".")) not in (None, False, [])
+
+
+def _title(step: Any) -> str:
+    """Return the name of a step for messages."""
+    if getattr(step, "__module__", None) == ready_steps.__name__:
+        return str(step.__qualname__.removesuffix(".<locals>.step"))
+    return getattr(step, "__name__", repr(step)[:60])
 
 
 def _check_answer(name: str, answer: object) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 from time import time
 from traceback import format_exception
 from types import ModuleType
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, cast
 
 from acp_bindings import v1
 from acp_kit.client import ClientSession, client_capabilities, open_session
@@ -68,6 +68,8 @@ async def connect(
     Raises:
         TimeoutError: if the block has not ended at the deadline. The message says which step waits.
     """
+    if isinstance(cast("object", agent), ScriptedClient) or isinstance(cast("object", client), (ScriptedAgent, Replay)):
+        raise TypeError("Pass the agent first: connect(agent, client).")
     async with explaining_failures(deadline, agent, client) as options, AsyncExitStack() as stack:
         if not callable(agent) and not isinstance(agent, (ScriptedAgent, Replay)):
             spawned = v1.spawn_agent(client, *check_sequence("agent", agent), options=options)

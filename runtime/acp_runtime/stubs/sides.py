@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Generic, TypeVar, cast
@@ -54,6 +54,8 @@ class Side(Generic[RemoteT]):
             place = error.__traceback__
             if place is not None and place.tb_next is None and "argument" in str(error):  # raised by the call itself
                 error.args = (f"{error}. The factory is called with one argument, the proxy for the peer.",)
+            elif hidden := _hidden_bases(factory):
+                error.args = (f"{error}. Write {' and '.join(hidden)} before {self.base.__name__} in its bases.",)
             raise
         if isinstance(handler, self.base) or type(handler) is Handler:  # which is for no side yet
             return handler
@@ -69,6 +71,16 @@ class Side(Generic[RemoteT]):
         """Return this side with the extension methods of a handler."""
         handled: Handled = getattr(type(handler), "_acp_handled", ())
         return _with_extensions(self, handled) if handled else self
+
+
+def _hidden_bases(cls: Any) -> list[str]:
+    """Return the names of base classes whose handlers are hidden by the abstract methods of an earlier base."""
+    missing: Collection[str] = getattr(cls, "__abstractmethods__", ())
+    return [
+        base.__name__
+        for base in getattr(cls, "__mro__", ())
+        if not issubclass(base, Handler) and any(name in vars(base) for name in missing)
+    ]
 
 
 @cache

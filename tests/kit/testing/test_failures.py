@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -140,3 +141,24 @@ def test_pytest_shows_the_messages_without_a_plugin(option: list[str], tmp_path:
     assert '<- {"id":2,"result":{"stopReason":"end_turn"}}' in done.stdout
     recordings = [file.name for file in tmp_path.glob("wire/*")]
     assert recordings == (["test_it.py-test_fails-1.jsonl"] if option else [])
+
+
+async def test_a_step_that_is_not_async_is_named_in_the_traceback() -> None:
+    def step(turn: Turn) -> None:
+        pass
+
+    script: list[Any] = [step]
+    with pytest.raises(RemoteError) as caught:
+        async with connect(ScriptedAgent(*script), Viewer) as session:
+            await session.ask("hello")
+    notes = caught.value.__notes__
+    assert notes[0] == "At the end, prompt 1 of 1 got to step 1 of 1, step."
+    assert any("TypeError: The step step must be an async function." in note for note in notes)
+
+
+async def test_the_two_sides_of_a_test_can_not_be_swapped() -> None:
+    sides: list[Any] = [ScriptedClient(), ActingAgent]
+    for agent, client in (sides, [Viewer, ScriptedAgent()]):
+        with pytest.raises(TypeError, match=r"^Pass the agent first: connect\(agent, client\)\.$"):
+            async with connect(agent, client):
+                pass

@@ -269,6 +269,20 @@ class Incomplete(Client):
         self.agent = agent
 
 
+class Updates:
+    """A class with a handler, for the bases of a client."""
+
+    async def session_update(self, notification: Any, /) -> None:
+        pass
+
+
+class Late(Client, Updates):
+    """A client whose other base comes too late."""
+
+    def __init__(self, agent: RemoteAgent) -> None:
+        self.agent = agent
+
+
 class Unconnected(Client):
     """A client that is made without a proxy."""
 
@@ -293,7 +307,11 @@ class Unconnected(Client):
             r"^Pass the class Unconnected itself, or a function .*, not the instance Unconnected\(\.\.\.\)\. ",
         ),
         (Unconnected, r"^Unconnected\(\) takes no arguments\. The factory is called with one argument, the proxy "),
-        (Incomplete, r"^Can't instantiate abstract class Incomplete"),
+        (Incomplete, r"^Can't instantiate abstract class Incomplete[^.]*$"),
+        (
+            Late,
+            r"^Can't instantiate abstract class Late .*session_update'?\. Write Updates before Client in its bases\.$",
+        ),
     ],
 )
 async def test_a_factory_that_makes_no_handler_is_an_error_at_once(factory: Any, said: str) -> None:
