@@ -54,7 +54,7 @@ class CommandParser(ArgumentParser):
         self._command = self.add_argument("command", nargs="+", metavar="CMD", help=help)
         self.usage: str | None = f"{self.prog} [options] {before}-- {words}"
 
-    def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
+    def parse_known_args(self, args: Any = None, namespace: Any = None, **keywords: Any) -> tuple[Any, list[str]]:
         """Parse arguments. An unknown one is an error, which names the option that was probably meant."""
         arguments = list[str](sys.argv[1:] if args is None else args)
         # Taken off first, because argparse drops each `--` and gives the first words to missing arguments.
@@ -65,7 +65,7 @@ class CommandParser(ArgumentParser):
                 arguments, command = arguments[:place], arguments[place + 1 :]
             self._command.nargs = "*" if command else "+"
         options: Namespace
-        options, unknown = super().parse_known_args(arguments, namespace)
+        options, unknown = super().parse_known_args(arguments, namespace, **keywords)
         if command:
             unknown = [*options.command, *unknown]
             options.command = command
