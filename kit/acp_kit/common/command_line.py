@@ -63,7 +63,7 @@ class CommandParser(ArgumentParser):
             if "--" in arguments:
                 place = arguments.index("--")
                 arguments, command = arguments[:place], arguments[place + 1 :]
-            self._command.nargs = "*" if command else "+"
+            self._command.nargs, self._command.required = ("*", False) if command else ("+", True)
         options: Namespace
         options, unknown = super().parse_known_args(arguments, namespace, **keywords)
         if command:
