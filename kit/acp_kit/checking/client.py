@@ -82,9 +82,10 @@ class Client(Peer):
     def send(self, *messages: Json | bytes) -> None:
         """Send messages, or any bytes, with one write."""
         super().send(*messages)
-        asks = any(b"/request_permission" in entry.data for entry in self.entries[-len(messages) :])
-        if self.command.answer is not None and asks:
-            asyncio.get_running_loop().call_later(self.quiet_time / 4, self.type, self.command.answer)
+        questions = sum(b"/request_permission" in entry.data for entry in self.entries[-len(messages) :])
+        if self.command.answer is not None and questions:
+            answers = "\n".join([self.command.answer] * questions)
+            asyncio.get_running_loop().call_later(self.quiet_time / 4, self.type, answers)
 
     def type(self, line: str) -> None:
         """Type a line into its stdin."""

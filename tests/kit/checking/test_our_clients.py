@@ -76,7 +76,7 @@ async def test_the_terminal_client_that_allows_everything() -> None:
 
 async def test_the_terminal_client_that_asks() -> None:
     command = ClientCommand([*TERMINAL_CLIENT, "{agent}"], answer="2", deadline=60)
-    assert await faults(command, ["cancel", "permission-option", "permission-kind"]) == ({}, ASKS)
+    assert await faults(command, ["cancel", "parallel-requests", "permission-option", "permission-kind"]) == ({}, ASKS)
 
 
 async def test_the_client_of_the_quickstart(tmp_path: Path) -> None:
@@ -85,7 +85,7 @@ async def test_the_client_of_the_quickstart(tmp_path: Path) -> None:
         [sys.executable, str(tmp_path / "client.py"), "{prompt}", "{agent}"], answer="2", deadline=60
     )
     # It exits at Ctrl-C without a session/cancel, because `input` keeps its event loop waiting.
-    assert await faults(command, OWN) == ({}, set())
+    assert await faults(command, [*OWN, "parallel-requests"]) == ({}, set())
 
 
 async def test_a_synchronous_client(tmp_path: Path) -> None:
