@@ -28,8 +28,8 @@ import os
 import signal
 import sys
 from argparse import Namespace, RawDescriptionHelpFormatter
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager, suppress
 from functools import partial
 from threading import Timer
 
@@ -53,7 +53,7 @@ from acp_runtime.escaping import printable
 
 # How long an agent that ignores the cancellation may take to answer once the user has interrupted it again, in seconds.
 _CANCEL_SECONDS = 0.5
-# How long the agent may be silent at the start before the user is told what may be wrong, in seconds.
+# How long the agent may be silent at the start before the user is told what it is asked for, in seconds.
 _SILENCE_SECONDS = 10.0
 _FAILED = 1
 _LOGIN_NEEDED = 3
@@ -106,26 +106,36 @@ def _ask_agent(
     """Start the agent and send it the question. Return the exit code."""
     # All of stderr is passed on, so errors need not repeat its end.
     options = Options(stderr=output.write_stderr, stderr_tail=0)
-    waiting = Timer(_SILENCE_SECONDS, output.note, [f"Waiting for {command[0]} to answer. {NEEDS_ARGUMENT}"])
-    waiting.daemon = True
-    waiting.start()
     try:
-        agent = spawn_agent(*command, rules=rules, ask=output.ask, options=options)
+        with _explaining_silence(output, f"Waiting for {command[0]} to answer. {NEEDS_ARGUMENT}"):
+            agent = spawn_agent(*command, rules=rules, ask=output.ask, options=options)
     except TimeoutError:  # it was started, and doesn't answer
         raise
     except OSError as error:
         output.fail(explain(error))
         return _NOT_STARTED
-    finally:
-        waiting.cancel()
     with agent:
         try:
-            with _open(agent, session_id) as session:
+            with _explaining_silence(output, f"Waiting for {command[0]} to open a session."):
+                session = _open(agent, session_id)
+            with session:
                 output.begin(session.id)
                 return _take_turn(output, agent, session, question)
         except AuthenticationRequired as error:
             output.fail(_explain_login(error, agent.initialized.auth_methods, command[0]))
             return _LOGIN_NEEDED
+
+
+@contextmanager
+def _explaining_silence(output: TextOutput, text: str) -> Generator[None]:
+    """Tell the user what a block waits for, if it takes long."""
+    timer = Timer(_SILENCE_SECONDS, output.note, [text])
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 def _open(agent: SyncAgent, session_id: str | None) -> SyncSession:

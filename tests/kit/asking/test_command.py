@@ -238,15 +238,23 @@ def test_an_agent_that_can_not_be_started_is_127(agent: list[str], advice: str, 
 
 
 @posix
-def test_while_an_agent_says_nothing_the_user_is_told_what_may_be_missing() -> None:
+@pytest.mark.parametrize(
+    ("answered", "note"),
+    [
+        (0, "Waiting for {} to answer. Most agents speak ACP only with an argument, such as --acp.\n"),
+        (1, "Waiting for {} to open a session.\n"),
+    ],
+)
+def test_while_an_agent_says_nothing_at_the_start_the_user_is_told(answered: int, note: str) -> None:
+    answer = '{"jsonrpc": "2.0", "id": 0, "result": {"protocolVersion": 1}}'
+    agent = f"import sys\nfor _ in range({answered}): input(), print({answer!r}, flush=True)\nsys.stdin.read()"
     code = (
         "import sys; from acp_kit.asking import command; from acp_kit.__main__ import main\n"
         "command._SILENCE_SECONDS = 0\n"
-        "raise SystemExit(main(['ask', 'hello', '--', sys.executable, '-c', 'input(), input()']))"
+        "raise SystemExit(main(['ask', 'hello', '--', sys.executable, '-c', sys.argv[1]]))"
     )
-    advice = "Most agents speak ACP only with an argument, such as --acp."
-    with Program("-c", code) as program:
-        assert program.stderr.readline().decode() == f"Waiting for {sys.executable} to answer. {advice}\n"
+    with Program("-c", code, agent) as program:
+        assert any(line.decode() == note.format(sys.executable) for line in program.stderr)
         program.send_signal(signal.SIGINT)
         program.communicate(timeout=60)
     assert program.returncode == 130
