@@ -10,7 +10,7 @@ from uuid import uuid4
 from acp_bindings.v1 import ContentBlock, RemoteClient
 from acp_kit.agent.session_base import Record, SessionBase
 from acp_kit.agent.turns import Turn
-from acp_runtime import ResourceNotFound
+from acp_runtime import Model, ResourceNotFound
 
 if TYPE_CHECKING:
     from acp_bindings import v1_unstable
@@ -42,6 +42,8 @@ class Session(SessionBase):
         Args:
             prompt: the user's message, for the history. It is not sent.
         """
+        if isinstance(cast("object", prompt), (str, Model)):
+            raise TypeError(f"Pass the blocks of the prompt, `turn(request.prompt)`, not {type(prompt).__name__}.")
         return Turn(self, prompt)
 
 

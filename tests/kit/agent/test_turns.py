@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from acp_bindings.v1 import ContentBlockText, PlanEntry
+from acp_bindings.v1 import ContentBlockText, PlanEntry, PromptRequest
 from acp_kit.agent import Turn, TurnCancelled
 from acp_runtime import RemoteError, ResourceNotFound
 from tests.support.kit.turns import conversation, updates_of
@@ -220,3 +220,14 @@ async def test_an_agent_can_use_ids_of_its_own() -> None:
     assert (first.message_id, third.message_id, fourth.message_id) == ("1", "1", "")
     assert second.message_id not in (None, "", "1")
     assert [call.tool_call_id for call in calls] == ["", ""]
+
+
+async def test_a_turn_takes_the_blocks_of_a_prompt_and_not_its_request() -> None:
+    async def act(turn: Turn) -> None:
+        blocks = [ContentBlockText(text="hi")]
+        for prompt in ("hi", PromptRequest(session_id=turn.session.id, prompt=blocks)):
+            wrong: Any = prompt
+            with pytest.raises(TypeError, match=rf"`turn\(request\.prompt\)`, not {type(prompt).__name__}\.$"):
+                turn.session.turn(wrong)
+
+    assert await updates_of(act) == []
