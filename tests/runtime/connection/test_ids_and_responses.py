@@ -167,7 +167,7 @@ async def test_rule_8_a_response_with_another_id_is_logged_and_answers_no_call(
 
 
 @pytest.mark.parametrize(("error", "code"), [({"code": -32700, "message": "Parse error"}, "-32700"), ("what?", "None")])
-async def test_rule_8_an_error_without_an_id_is_logged_as_a_complaint_about_this_side(
+async def test_rule_8_an_error_without_an_id_is_logged_as_such(
     link: Link, error: Any, code: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with calling(link) as (_, peer):
