@@ -311,7 +311,7 @@ def start_errors(what: str, command: str, cwd: str | Path | None, env: dict[str,
     try:
         yield
     except OSError as error:
-        raise _start_error(error, what, command, cwd, env) from error
+        raise _start_error(error, what, command, cwd, env) from None  # it is the same error with more words
     except ValueError as error:
         raise InvalidCommand(EINVAL, f"Can't start {what}{command!r}: {error}") from error
 
@@ -319,7 +319,7 @@ def start_errors(what: str, command: str, cwd: str | Path | None, env: dict[str,
 def _start_error(error: OSError, what: str, command: str, cwd: str | Path | None, env: dict[str, str]) -> OSError:
     """Return the same error with a message that names the command and the reason."""
     command = os.fsdecode(command)
-    reason, filename = error.strerror or str(error), error.filename
+    reason, filename, note = error.strerror or str(error), error.filename, ""
     first = command.partition(" ")[0]
     if cwd is not None and not os.path.isdir(cwd):
         reason, filename = f"its working folder {os.fsdecode(cwd)!r} is not a folder that exists", os.fsdecode(cwd)
@@ -332,7 +332,12 @@ def _start_error(error: OSError, what: str, command: str, cwd: str | Path | None
         filename = None  # the message would end with the whole command once more
     elif cwd is not None and os.path.dirname(command) and not os.path.isabs(command):
         reason, filename = f"{reason}. A relative command is looked up in cwd, {os.fsdecode(cwd)!r}", None
-    return type(error)(error.errno, f"Can't start {what}{command!r}: {reason}", filename)
+    elif error.errno == ENOENT and not os.path.dirname(command):
+        note = "It is not in a folder of PATH. Install it, or write its whole path."
+    explained = type(error)(error.errno, f"Can't start {what}{command!r}: {reason}", filename)
+    if note:
+        explained.add_note(note)
+    return explained
 
 
 def _which(command: str, cwd: str | Path | None, env: dict[str, str]) -> str | None:

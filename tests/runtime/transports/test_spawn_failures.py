@@ -34,6 +34,13 @@ async def test_rule_23_a_missing_command_is_named(command: str) -> None:
     assert f"Can't start the agent {command!r}: No such file" in str(error)
 
 
+async def test_rule_23_a_note_says_what_to_do_about_a_missing_program() -> None:
+    note = "It is not in a folder of PATH. Install it, or write its whole path."
+    assert (await error_of("no-such-agent")).__notes__ == [note]
+    for command in ("/no/such/agent", "./no-such-agent", "", "python no-such.py"):
+        assert not hasattr(await error_of(command), "__notes__")
+
+
 async def test_rule_23_the_error_for_a_relative_command_says_where_it_is_looked_up(tmp_path: Path) -> None:
     error = await error_of("./x", cwd=tmp_path)
     assert isinstance(error, FileNotFoundError)
