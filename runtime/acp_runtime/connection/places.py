@@ -18,7 +18,7 @@ from acp_runtime.stubs.facts import PlaceFact
 # The step of a union's member for unlisted tags.
 _OTHER: Final = "*"
 # The classes of missing values.
-_MISSING: Final = frozenset[type]({type(None), type(ABSENT)})
+_MISSING: Final[set[type]] = {type(None), type(ABSENT)}
 # The number of classes whose plans a place remembers. Connections share it, and a program may make many classes.
 _MAX_PLANS = 1000
 
