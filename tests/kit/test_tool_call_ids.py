@@ -35,8 +35,8 @@ Start, Update, Asked = v1.SessionUpdateToolCall, v1.SessionUpdateToolCallUpdate,
 DIFF = diff("/x", "a", "b")
 
 
-def said(text: str, role: str = "agent") -> Any:
-    return text_chunk(text, f"{role}_message")
+def user_message(text: str) -> Any:
+    return text_chunk(text, "user_message")
 
 
 @dataclass
@@ -261,9 +261,9 @@ RECEIVED: dict[str, tuple[list[Any], Calls]] = {
     ),
     "started after a turn in which it did not end": (
         [
-            said("first", "user"),
+            user_message("first"),
             Start(tool_call_id="1", title="a", name="a", raw_output="half of a", status="in_progress"),
-            said("second", "user"),
+            user_message("second"),
             Start(tool_call_id="1", title="b", name="b", status="in_progress"),
             Update(tool_call_id="1", status="completed", raw_output="result of b"),
         ],
@@ -271,9 +271,9 @@ RECEIVED: dict[str, tuple[list[Any], Calls]] = {
     ),
     "permission first, after a turn in which it did not end": (
         [
-            said("first", "user"),
+            user_message("first"),
             Start(tool_call_id="1", title="a", name="a", raw_output="half of a", status="in_progress"),
-            said("second", "user"),
+            user_message("second"),
             Asked(tool_call_id="1", title="b", name="b", status="pending"),
             Start(tool_call_id="1", title="b", raw_output="result of b", status="completed"),
         ],
@@ -282,7 +282,7 @@ RECEIVED: dict[str, tuple[list[Any], Calls]] = {
     "updated after the next message of the user": (
         [
             Start(tool_call_id="1", title="a", name="a", status="in_progress"),
-            said("faster", "user"),
+            user_message("faster"),
             Update(tool_call_id="1", status="completed", raw_output="result of a"),
         ],
         [("a", "result of a")],

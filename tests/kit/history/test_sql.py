@@ -27,10 +27,10 @@ from tests.support.programs import output_of
 pytestmark = pytest.mark.xdist_group("packages")
 
 
-async def written(path: Path, count: int = 300) -> None:
+async def write_pages(path: Path) -> None:
     """Write a history of some pages."""
     async with opened(path, "s") as store:
-        await store.append("s", *(text_chunk("x" * 100, message_id=str(number)) for number in range(count)))
+        await store.append("s", *(text_chunk("x" * 100, message_id=str(number)) for number in range(300)))
 
 
 def _no_database(path: Path) -> None:
@@ -60,7 +60,7 @@ def _random_bytes(path: Path) -> None:
 @pytest.mark.parametrize("damage", [_no_database, _half, _no_header, _a_page_of_zeros, _random_bytes])
 async def test_a_damaged_file_is_reported_and_left_as_it_is(damage: Callable[[Path], None], tmp_path: Path) -> None:
     path = tmp_path / "history.db"
-    await written(path)
+    await write_pages(path)
     damage(path)
     before = path.read_bytes()
     store = SqlHistory(path)
@@ -78,7 +78,7 @@ async def test_a_damaged_file_is_reported_and_left_as_it_is(damage: Callable[[Pa
 
 async def test_damage_that_appears_later_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "history.db"
-    await written(path)
+    await write_pages(path)
     async with SqlHistory(path) as store:
         _change(path, "UPDATE acp_history_entries SET body = substr(body, 2) WHERE position = 3")
         with pytest.raises(HistoryDamaged, match=r"history\.db is damaged: an update in it is not JSON"):
@@ -87,7 +87,7 @@ async def test_damage_that_appears_later_is_reported(tmp_path: Path) -> None:
 
 async def test_a_history_of_a_newer_version_is_refused_and_left_as_it_is(tmp_path: Path) -> None:
     path = tmp_path / "history.db"
-    await written(path)
+    await write_pages(path)
     _change(path, "UPDATE acp_history_schema SET version = 2")
     before = path.read_bytes()
     with pytest.raises(HistoryTooNew, match=r"has version 2 .* knows 1\. Upgrade acp-bindings"):

@@ -135,12 +135,6 @@ async def test_the_agent_can_not_have_more_output_kept_than_the_client_allows() 
     assert terminals.output(id) == shown
 
 
-def _memory(name: str) -> int:
-    """Return a line of this process's memory use, in bytes."""
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return 1024 * next(int(line.split()[1]) for line in lines if line.startswith(f"{name}:"))
-
-
 async def test_variables_are_added_to_the_inherited_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KEPT", "1")
     monkeypatch.setenv("CHANGED", "2")

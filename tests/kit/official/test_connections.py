@@ -98,13 +98,11 @@ async def streams() -> AsyncGenerator[tuple[Any, Any, Any, Any]]:
 
 
 @asynccontextmanager
-async def connected(
-    client: Any, agent: Any, client_kind: Any = official.ClientSideConnection, **options: Any
-) -> AsyncGenerator[Any]:
+async def connected(client: Any, agent: Any, **options: Any) -> AsyncGenerator[Any]:
     async with (
         streams() as (writer, reader, agent_writer, agent_reader),
         official.AgentSideConnection(agent, agent_writer, agent_reader, use_unstable_protocol=True),
-        client_kind(client, writer, reader, use_unstable_protocol=True, **options) as connection,
+        official.ClientSideConnection(client, writer, reader, use_unstable_protocol=True, **options) as connection,
     ):
         await connection.initialize(protocol_version=1)
         yield connection
@@ -159,7 +157,7 @@ async def test_lists_are_filled_in_as_the_official_methods_do() -> None:
     assert echo.got == [("/tmp", [], 1)]
 
 
-async def test_an_argument_that_does_not_exist_is_meta_and_a_missing_one_an_error() -> None:
+async def test_a_call_without_a_required_argument_raises() -> None:
     async with connected(Screen(), Echo()) as connection:
         with pytest.raises(TypeError, match="cwd"):
             await connection.new_session()

@@ -20,12 +20,8 @@ def acting(**keywords: Any) -> SyncAgent:
     return spawn_agent(*acting_agent.COMMAND, cwd=ROOT, **keywords)
 
 
-def option(request: v1.RequestPermissionRequest, kind: str) -> str:
-    return next(option.option_id for option in request.options if option.kind == kind)
-
-
 def allow_once(request: v1.RequestPermissionRequest) -> str:
-    return option(request, "allow_once")
+    return next(option.option_id for option in request.options if option.kind == "allow_once")
 
 
 @pytest.mark.parametrize(("rules", "reply"), [([], "no"), ([allow(kinds={"delete"})], "yes")])
@@ -39,7 +35,7 @@ def test_the_user_is_asked_in_the_thread_that_waits() -> None:
 
     def ask(request: v1.RequestPermissionRequest) -> str:
         asked.append((request.tool_call.title, threading.current_thread()))
-        return option(request, "allow_once")
+        return allow_once(request)
 
     with acting(ask=ask) as agent, agent.open_session() as session:
         assert session.ask("ask") == "May I? yes"
@@ -64,7 +60,7 @@ def test_the_event_loop_goes_on_while_a_callback_blocks() -> None:
 
     def use_the_agent(request: v1.RequestPermissionRequest) -> str:
         replies.append(others[0].ask("meanwhile"))
-        return option(request, "allow_once")
+        return allow_once(request)
 
     with acting(ask=use_the_agent) as agent, agent.open_session() as session:
         others.append(agent.open_session())
@@ -79,7 +75,7 @@ def test_each_session_asks_in_its_own_thread() -> None:
     def ask(request: v1.RequestPermissionRequest) -> str:
         both.wait()
         asked[request.session_id] = threading.current_thread().name
-        return option(request, "allow_once")
+        return allow_once(request)
 
     with acting(ask=ask) as agent:
         sessions = [agent.open_session(), agent.open_session()]
@@ -107,7 +103,7 @@ def test_a_client_of_its_own_can_ask_in_the_waiting_thread() -> None:
 
     def ask(request: v1.RequestPermissionRequest) -> str:
         asked.append(threading.current_thread())
-        return option(request, "allow_once")
+        return allow_once(request)
 
     class OwnClient(UpdateHandlers, PermissionHandlers, v1.Client):
         def __init__(self, agent: v1.RemoteAgent) -> None:

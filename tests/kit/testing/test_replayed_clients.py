@@ -37,11 +37,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-async def record(folder: Path, *script: Any, permission: str = "allow_once", connections: int = 1) -> Path:
+async def record(folder: Path, *script: Any, connections: int = 1) -> Path:
     """Record a client that sends one prompt for each step, and return the file."""
     file = folder / "recording.jsonl"
     for _ in range(connections):
-        client = ScriptedClient(permissions=[permission], files={"a.txt": "x"})
+        client = ScriptedClient(permissions=["allow_once"], files={"a.txt": "x"})
         async with connect(ScriptedAgent(*script), client) as session:
             for number in range(len(script)):
                 with suppress(RequestError):

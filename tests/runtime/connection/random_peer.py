@@ -48,7 +48,6 @@ class RandomPeer:
         self._queued = b""
         self._written = b""
         self._has_queued = asyncio.Event()
-        self._ends_after: int | None = None
         asyncio.get_running_loop().set_exception_handler(lambda _, context: self.failures.append(context))
 
     def send(self, *messages: Any) -> None:

@@ -29,9 +29,9 @@ FORM = {"mode": "form", "message": "Which?", "requestedSchema": {"type": "object
 CAPABILITIES: dict[str, Any] = {"fs": {"readTextFile": True}, "elicitation": {"form": {}}}
 
 
-def permission(id: Any, session: str = "s1") -> dict[str, Any]:
+def permission(session: str = "s1") -> dict[str, Any]:
     params = {"sessionId": session, "toolCall": {"toolCallId": "c"}, "options": OPTIONS}
-    return {"id": id, "method": "session/request_permission", "params": params}
+    return {"id": "q", "method": "session/request_permission", "params": params}
 
 
 def elicitation(id: Any, **scope: Any) -> dict[str, Any]:
@@ -75,14 +75,14 @@ class Slow(PlainClient):
 
 
 @asynccontextmanager
-async def connected(link: Link, factory: type[Slow] = Slow, **options: Any) -> AsyncIterator[tuple[Slow, Peer]]:
+async def connected(link: Link, factory: type[Slow], **options: Any) -> AsyncIterator[tuple[Slow, Peer]]:
     """Connect a client with a raw agent."""
     async with calling(link, factory, **options) as (agent, peer):
         client: Any = agent.handler
         yield client, peer
 
 
-@pytest.mark.parametrize("question", [permission("q"), elicitation("q", sessionId="s1")], ids=lambda q: q["method"])
+@pytest.mark.parametrize("question", [permission(), elicitation("q", sessionId="s1")], ids=lambda q: q["method"])
 async def test_rule_15_a_question_waits_for_the_updates_before_it(link: Link, question: dict[str, Any]) -> None:
     async with connected(link, Slow) as (client, peer):
         await peer.send(update("s1", "1"), update("s1", "2"), question, update("s1", "3"))
@@ -116,7 +116,7 @@ async def test_rule_15_a_question_of_version_2_waits_for_the_updates_before_it(l
 
 @pytest.mark.parametrize(
     "request_",
-    [read("q"), permission("q", "s2"), elicitation("q", requestId=7)],
+    [read("q"), permission("s2"), elicitation("q", requestId=7)],
     ids=["no question", "another session", "no session"],
 )
 async def test_rule_15_other_requests_start_at_once(link: Link, request_: dict[str, Any]) -> None:
@@ -136,7 +136,7 @@ async def test_rule_15_a_question_goes_on_if_a_handler_waits_for_it(
             return await super().session_request_permission(request)
 
     async with connected(link, Waiting, handler_deadline=0.05) as (client, peer):
-        await peer.send(update("s1", "1"), permission("q"))
+        await peer.send(update("s1", "1"), permission())
         assert (await peer.receive())["id"] == "q"
         await client.agent.wait_handled("s1")
         assert client.log == ["question", "1"]
@@ -150,7 +150,7 @@ async def test_rule_15_a_question_waits_as_long_as_handlers_end(link: Link, capl
             self.log.append(text_of(notification))
 
     async with connected(link, Slower, handler_deadline=1) as (client, peer):
-        await peer.send(*(update("s1", str(number)) for number in range(22)), permission("q"))
+        await peer.send(*(update("s1", str(number)) for number in range(22)), permission())
         assert (await peer.receive())["id"] == "q"
         assert client.log == [*map(str, range(22)), "question"]
     assert "came first" not in caplog.text
@@ -161,7 +161,7 @@ async def test_rule_15_a_question_does_not_wait_for_held_updates(link: Link) -> 
         client.gate.set()
         call = asyncio.create_task(client.agent.session_new(cwd="/", mcp_servers=[]))
         id = (await peer.receive())["id"]
-        await peer.send(update("s1", "1"), permission("q"))
+        await peer.send(update("s1", "1"), permission())
         assert (await peer.receive())["id"] == "q"
         assert client.log == ["question"]
         await peer.send({"id": id, "result": {"sessionId": "s1"}})
@@ -172,7 +172,7 @@ async def test_rule_21_a_question_that_waits_is_answered_when_its_turn_is_cancel
     async with connected(link, Slow) as (client, peer):
         call = asyncio.create_task(client.agent.session_prompt(session_id="s1", prompt=[]))
         id = (await peer.receive())["id"]
-        await peer.send(update("s1", "1"), permission("q"))
+        await peer.send(update("s1", "1"), permission())
         assert await peer.until_quiet() == []
         await client.agent.session_cancel(session_id="s1")
         assert (await peer.receive())["method"] == "session/cancel"
@@ -186,7 +186,7 @@ async def test_rule_21_a_question_that_waits_is_answered_when_its_turn_is_cancel
 async def test_rule_20_a_question_that_waits_can_be_cancelled_by_its_id(link: Link) -> None:
     async with connected(link, Slow) as (client, peer):
         cancellation = {"method": "$/cancel_request", "params": {"requestId": "q"}}
-        await peer.send(update("s1", "1"), permission("q"), cancellation)
+        await peer.send(update("s1", "1"), permission(), cancellation)
         assert (await peer.receive())["error"]["code"] == -32800
         client.gate.set()
     assert client.log == ["1"]
@@ -194,7 +194,7 @@ async def test_rule_20_a_question_that_waits_can_be_cancelled_by_its_id(link: Li
 
 async def test_rule_22_a_question_that_waits_does_not_start_when_the_connection_ends(link: Link) -> None:
     async with connected(link, Slow, eof_grace=0, handler_deadline=0.5) as (client, peer):
-        await peer.send(update("s1", "1"), permission("q"))
+        await peer.send(update("s1", "1"), permission())
         assert await peer.until_quiet() == []
     assert client.log == []
 
@@ -222,7 +222,7 @@ async def test_rule_16_the_handler_of_a_notification_does_not_wait_for_the_other
             self.log.append(text_of(notification))
 
     async with connected(link, Waiting) as (client, peer):
-        await peer.send(update("s1", "1"), update("s1", "2"), permission("q"))
+        await peer.send(update("s1", "1"), update("s1", "2"), permission())
         assert (await peer.receive())["id"] == "q"
         assert client.log == ["1", "2", "question"]
 

@@ -13,7 +13,7 @@ from acp_bindings.v1 import ContentBlockText, PromptRequest, PromptResponse, Ses
 from acp_runtime import MessageTooLarge
 from acp_runtime.jsonrpc.decoding import Decoder
 from acp_runtime.jsonrpc.framing import LineSplitter
-from tests.support.runtime.peer import Link, Peer, PlainAgent, calling, line, prompt, serving, update
+from tests.support.runtime.peer import Link, PlainAgent, calling, line, prompt, serving, update
 
 pytestmark = pytest.mark.every_link
 
@@ -121,10 +121,6 @@ async def test_rule_5_messages_before_one_that_is_too_large_are_handled(link: Li
     async with serving(link, max_message_bytes=1000) as peer:
         await peer.send(line(prompt(1)) + b"x" * 2000 + b"\n")
         assert [message["id"] for message in await peer.rest()] == [1]
-
-
-async def _receive(peer: Peer) -> Any:
-    return await peer.receive()
 
 
 async def test_rule_5_a_line_of_30_megabytes_needs_at_most_three_times_its_size() -> None:

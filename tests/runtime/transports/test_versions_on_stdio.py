@@ -19,8 +19,8 @@ pytestmark = [
 EARLY = line({"id": 5, "method": "session/new", "params": {}})
 
 
-def start(profiles: str = "v1,v2_draft") -> Program:
-    return Program("-m", "tests.runtime.transports.versioned_agent", profiles)
+def start() -> Program:
+    return Program("-m", "tests.runtime.transports.versioned_agent")
 
 
 @pytest.mark.parametrize(("number", "opened"), [(signal.SIGINT, False), (signal.SIGTERM, True)])

@@ -126,7 +126,7 @@ class Site:
         assert (status, await events.line()) == (200, b":")
         return events
 
-    async def reopen(self, connection: str, session: str | None = None) -> Events:
+    async def reopen(self, connection: str, session: str | None) -> Events:
         """Open a stream that the server may think is still read."""
         while (opened := await self._stream(connection, session, {}))[0] == 409:
             await opened[1].close()

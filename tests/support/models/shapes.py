@@ -56,7 +56,7 @@ def shapes(profile: Profile) -> tuple[Shape, ...]:
 
 
 def valid_instance(
-    oracle: Oracle, instances: Instances, schema: Json, shape: Shape, keys: set[str] | None = None
+    oracle: Oracle, instances: Instances, schema: Json, shape: Shape, keys: set[str] | None
 ) -> dict[str, Json]:
     """Return an instance of a shape that is valid for its definition."""
     for _ in range(100):

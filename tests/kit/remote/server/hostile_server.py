@@ -161,9 +161,8 @@ class WebSocket:
         self._writer.transport.abort()
 
 
-def message(method: str, params: Any, id: Any = None) -> bytes:
-    named = {} if id is None else {"id": id}
-    return json.dumps({"jsonrpc": "2.0", **named, "method": method, "params": params}).encode()
+def message(method: str, params: Any, id: Any) -> bytes:
+    return json.dumps({"jsonrpc": "2.0", "id": id, "method": method, "params": params}).encode()
 
 
 def frame(payload: bytes, opcode: int = 1, *, fin: bool = True, deflated: bool = False, length: int = -1) -> bytes:
