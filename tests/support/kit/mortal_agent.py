@@ -4,6 +4,7 @@
 
 * `broken`: it exits at `initialize`;
 * `busy`: it loads and resumes no session;
+* `dies-while-loading`: it exits during its next load, which removes the file;
 * `stuck`: it never answers the load of the session that the file names;
 * a session whose own file was removed can't be loaded.
 """
