@@ -48,7 +48,7 @@ class ClientSession:
         supervisor: restarts the agent, such as `Supervised`; None if nothing does.
         opening: the keywords that the session was opened with, to open it again.
         is_closed: whether the block of `open_session` was left. Then it accepts no prompts.
-        last_load: the last `session/load` of `reopen_session`, which goes on after its time limit; None if there was
+        late_load: the last `session/load` of `reopen_session`, which goes on after its time limit; None if there was
             none.
     """
 
@@ -60,7 +60,7 @@ class ClientSession:
         self.opening = opening
         self._turn: Turn | None = None
         self.is_closed: bool = False
-        self.last_load: asyncio.Task[None] | None = None
+        self.late_load: asyncio.Task[None] | None = None
 
     def __repr__(self) -> str:
         state = self.state
@@ -313,6 +313,8 @@ async def open_session(
             yield session
         finally:
             session.is_closed = True
+            if session.late_load is not None:
+                session.late_load.cancel()
             await _close(session)
     finally:
         session.forget()
@@ -330,26 +332,22 @@ async def reopen_session(session: ClientSession, agent: v1.RemoteAgent, timeout:
     """Load a session with the proxy of an agent that was started again, or resume it if the agent can't load sessions.
 
     The history that the agent sends while loading is merged into the state. If this raises, the session is unchanged.
-    If an earlier load wasn't answered in time, wait for its response first. The history that it still sends is dropped,
-    so that the state doesn't get it twice.
+    A load that isn't answered in time goes on for as long again, then it is cancelled. The next call waits for its end
+    first. The history that it still sends is dropped, so that the state doesn't get it twice.
 
     Raises:
         TimeoutError: if the agent doesn't answer within `timeout` seconds.
         CapabilityError: if the agent can neither load nor resume sessions.
         RemoteError: if the agent refuses.
     """
-    if session.last_load is not None:
-        async with answered_within(timeout, agent, "session/load"):
-            await asyncio.wait({session.last_load})
+    if session.late_load is not None:
+        await asyncio.wait({session.late_load})
     reopened = ClientSession(agent, session.id, session.opening)
     reopened.state = session.state
     remember(reopened)
     try:
         if agent.supports("session/load"):
-            session.last_load = asyncio.create_task(_load(reopened, None))
-            with session.state.replayed():
-                async with answered_within(timeout, agent, "session/load"):
-                    await asyncio.shield(session.last_load)
+            await _load_again(session, reopened, timeout)
         else:
             await _resume(reopened, timeout)
         if session.is_closed:
@@ -359,7 +357,27 @@ async def reopen_session(session: ClientSession, agent: v1.RemoteAgent, timeout:
             remember(session)
     finally:
         forget(reopened)
+
+
+async def _load_again(session: ClientSession, reopened: ClientSession, timeout: float) -> None:
+    """Load a session that is known. If that takes too long, it goes on as `session.late_load`."""
+    load = asyncio.create_task(_load(reopened, 2 * timeout))
+    load.add_done_callback(_drop_error)
+    try:
+        with session.state.replayed():
+            async with answered_within(timeout, reopened.agent, "session/load"):
+                await asyncio.wait({load})
+            load.result()
+    finally:
         reopened.state = SessionState()  # for a load that goes on
+        session.late_load = load
+        if session.is_closed:
+            load.cancel()
+
+
+def _drop_error(task: asyncio.Task[None]) -> None:
+    if not task.cancelled():
+        task.exception()  # marks it as retrieved
 
 
 async def _create(session: ClientSession, timeout: float | None) -> None:

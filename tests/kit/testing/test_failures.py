@@ -17,7 +17,7 @@ from acp_kit.recording.file_format import read_recording
 from acp_kit.testing import ScriptedAgent, ScriptedClient, connect, wait
 from acp_kit.testing.connecting import RECORD
 from acp_runtime import ConnectionClosed, RemoteError
-from tests.kit.testing.passing_time import let_pass
+from tests.support.kit.passing_time import let_pass
 from tests.support.kit.turns import ActingAgent, Viewer
 from tests.support.paths import ROOT
 
