@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from typing import Any, Final, TypeAlias
+from weakref import WeakSet
 
 from acp_runtime.models.absent import ABSENT
 from acp_runtime.models.json_values import wire_name
@@ -36,7 +37,7 @@ class Place:
         self.facts: list[PlaceFact] = []
         self.inside: dict[str, Place] = {}
         # The models that fields with this place declare. A value of a subclass is sent as one of them.
-        self._declared: set[type[Model]] = set()
+        self._declared: WeakSet[type[Model]] = WeakSet()
         # The classes of values in which there is nothing to check.
         self.unrestricted: set[type] = {*_MISSING}
         self._plans: dict[type, _Plan] = {}

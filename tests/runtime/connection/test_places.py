@@ -7,6 +7,7 @@ import gc
 import json
 from collections.abc import Awaitable, Callable
 from importlib import import_module
+from types import GenericAlias
 from typing import Any
 from weakref import ref
 
@@ -584,6 +585,21 @@ def test_a_place_forgets_classes_beyond_a_number_and_still_finds_everything(monk
     del cls
     gc.collect()
     assert forgotten() is None
+
+
+def test_a_place_forgets_the_classes_that_the_fields_of_forgotten_classes_declare(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(places, "_MAX_PLANS", 2)
+    message = MessagePlaces([Needs("prompt.image", "image")])
+    forgotten: list[ref[type]] = []
+    for number in range(4):
+        block = type(f"Image{number}", (v1.ContentBlockImage,), {})
+        cls = type(f"Request{number}", (v1.PromptRequest,), {"__annotations__": {"prompt": GenericAlias(list, block)}})
+        assert message.find_violations(cls(session_id="s1", prompt=[block(data="", mime_type="image/png")]))
+        forgotten.append(ref(block))
+    gc.collect()
+    assert [block() for block in forgotten[:2]] == [None, None]
 
 
 def test_facts_of_different_kinds_are_never_equal() -> None:
