@@ -9,7 +9,7 @@ from pydantic import BaseModel
 from acp_kit.common.profiles import like
 from acp_kit.updates.fields import given_values
 from acp_kit.updates.table import KEPT_AS, TABLE
-from acp_kit.updates.things import PLAIN_TEXT_FIELDS, Pieces
+from acp_kit.updates.things import Pieces, is_plain_text
 from acp_runtime import Model
 from acp_runtime.updates import Changes, Says
 
@@ -85,9 +85,7 @@ def plain_text(chunk: Any) -> str | None:
     Chunks of plain text can be merged without losing anything.
     """
     content = chunk.content
-    is_plain = content.__pydantic_fields_set__ == PLAIN_TEXT_FIELDS and chunk.__pydantic_fields_set__ <= (
-        _PLAIN_CHUNK_FIELDS
-    )
+    is_plain = is_plain_text(content) and chunk.__pydantic_fields_set__ <= _PLAIN_CHUNK_FIELDS
     return content.text if is_plain else None
 
 

@@ -15,13 +15,20 @@ from pydantic import BaseModel
 
 from acp_kit.common.texts import join_texts
 from acp_kit.updates.fields import given_values
+from acp_runtime import OpenModel
 from acp_runtime.updates import AddsTo, Changes, Effect, Removes, Says, Sets
 
 Key: TypeAlias = tuple[str, str]
 """The role of a message, or what a thing is, and the id."""
 
-PLAIN_TEXT_FIELDS: Final = {"type", "text"}
-"""The fields of a text without annotations and `_meta`. Adjacent ones can be one block."""
+_PLAIN_TEXT_FIELDS: Final = {"type", "text"}
+
+
+def is_plain_text(block: Any) -> bool:
+    """Whether a block is a text without annotations and `_meta`. Adjacent ones can be one block."""
+    fields = getattr(block, "__pydantic_fields_set__", None)
+    # A type of content that the schema doesn't know may have the same keys.
+    return fields == _PLAIN_TEXT_FIELDS and not isinstance(block, OpenModel)
 
 
 class Pieces:
@@ -34,7 +41,7 @@ class Pieces:
 
     def add(self, block: Any) -> None:
         """Add a block of content. Adjacent texts without annotations or `_meta` are one block."""
-        is_plain = getattr(block, "__pydantic_fields_set__", None) == PLAIN_TEXT_FIELDS
+        is_plain = is_plain_text(block)
         if is_plain and self._texts:
             self._texts.append(block.text)
             return

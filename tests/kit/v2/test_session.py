@@ -283,15 +283,17 @@ async def test_chunks_of_a_text_are_kept_and_replayed_as_one() -> None:
         for update in (chunk("a", "1"), chunk("\ud83d", "1"), chunk("\ude00", "1"), chunk("b", "2")):
             await session.send(update)
         thought = v2_draft.SessionUpdateAgentThoughtChunk(message_id="2", content=v2_draft.ContentBlockText(text="c"))
-        for update in (thought, chunk("d", "2"), chunk("e", "2")):
+        unknown = v2_draft.ContentBlockOther(type="_unknown", text="f")
+        other = v2_draft.SessionUpdateAgentMessageChunk(message_id="2", content=unknown)
+        for update in (thought, chunk("d", "2"), chunk("e", "2"), other):
             await session.send(update)
 
     async with talking_to(work) as peer:
         await turn(peer)
-        assert len(sessions[0].updates) == 5
+        assert len(sessions[0].updates) == 6
         updates, _ = await ask(peer, 2, "session/resume", cwd="/work", replayFrom={"type": "start"})
     texts = [(update["messageId"], update["content"]["text"]) for update in updates[1:-1]]
-    assert texts == [("1", "a\U0001f600"), ("2", "b"), ("2", "c"), ("2", "de")]
+    assert texts == [("1", "a\U0001f600"), ("2", "b"), ("2", "c"), ("2", "de"), ("2", "f")]
 
 
 async def test_cancel_and_close_without_a_turn_do_nothing() -> None:

@@ -154,6 +154,16 @@ def test_halves_of_a_character_in_two_chunks_become_the_character() -> None:
     assert state_of(chunk("a\ud83d"), chunk("\ude00b")).text == "a\U0001f600b"
 
 
+def test_unknown_types_of_content_are_not_merged_with_text() -> None:
+    blocks = [{"type": "text", "text": "a"}, {"type": "_b", "text": "b"}, {"type": "_c", "text": 1}]
+    state = SessionState()
+    for block in blocks:
+        state.apply(parse({"sessionUpdate": "agent_message_chunk", "messageId": "1", "content": block}))
+        state.apply(parse({"sessionUpdate": "tool_call_content_chunk", "toolCallId": "t", "content": block}))
+    assert [dump(block) for block in state.messages[0].content] == blocks
+    assert [dump(block) for block in state.tool_calls["t"].content] == blocks
+
+
 def test_a_cleared_field_has_the_value_of_a_new_tool_call() -> None:
     call: Json = {"sessionUpdate": "tool_call_update", "toolCallId": "1"}
     state = state_of(

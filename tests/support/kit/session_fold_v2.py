@@ -137,7 +137,7 @@ def _patch(thing: Json, fields: Json, new: Json) -> None:
 
 
 def _chunk(content: list[Any], block: Json) -> None:
-    content.append({**block, "piece": True} if block.keys() == {"type", "text"} else block)
+    content.append({**block, "piece": True} if block.keys() == {"type", "text"} and block["type"] == "text" else block)
 
 
 def _joined(content: list[Any]) -> list[Any]:
