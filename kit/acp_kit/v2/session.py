@@ -56,6 +56,7 @@ class Session:
         self.state: v2.SessionUpdateStateUpdate = class_like(client, "SessionUpdateStateUpdateIdleNone")()
         self.is_closed: bool = False
         self._sent: list[AdjacentChunks] = []
+        self._sending = asyncio.Lock()  # what is sent during a replay follows it
         self._turn: asyncio.Task[None] | None = None
         self._is_working = False
         self._is_cancelled = False
@@ -108,14 +109,16 @@ class Session:
 
     async def send(self, update: Update) -> None:
         """Send an update, and keep it. Does nothing if the session is closed."""
-        if self.is_closed:
-            return
-        notification = self._make("UpdateSessionNotification", session_id=self.id, update=update)  # refuses a wrong one
-        if update.session_update == "state_update":
-            self.state = cast("v2.SessionUpdateStateUpdate", update)
-        elif not (self._sent and self._sent[-1].add(update)):
-            self._sent.append(AdjacentChunks(update))
-        await self.client.notify(notification)
+        async with self._sending:
+            if self.is_closed:
+                return
+            # Refuses an update of another profile.
+            notification = self._make("UpdateSessionNotification", session_id=self.id, update=update)
+            if update.session_update == "state_update":
+                self.state = cast("v2.SessionUpdateStateUpdate", update)
+            elif not (self._sent and self._sent[-1].add(update)):
+                self._sent.append(AdjacentChunks(update))
+            await self.client.notify(notification)
 
     @asynccontextmanager
     async def asking(self) -> AsyncGenerator[None]:
@@ -155,9 +158,10 @@ class Session:
         Call it before `session_resume` returns.
         """
         self.is_closed = False
-        for update in self.updates if replay else ():
-            await self.client.session_update(session_id=self.id, update=update)
-        await self.client.session_update(session_id=self.id, update=self.state)
+        async with self._sending:
+            for update in self.updates if replay else ():
+                await self.client.session_update(session_id=self.id, update=update)
+            await self.client.session_update(session_id=self.id, update=self.state)
 
     async def _run(self, message: Update, work: Coroutine[Any, Any, Any]) -> None:
         idle: v2.SessionUpdateStateUpdate | None = None

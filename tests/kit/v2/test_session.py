@@ -296,6 +296,32 @@ async def test_chunks_of_a_text_are_kept_and_replayed_as_one() -> None:
     assert texts == [("1", "a\U0001f600"), ("2", "b"), ("2", "c"), ("2", "de"), ("2", "f")]
 
 
+async def test_what_is_sent_during_a_replay_follows_it() -> None:
+    go_on = asyncio.Event()
+    large = "x" * 100_000
+
+    async def work(session: Session) -> None:
+        for update in (chunk(large, "1"), chunk("a", "2"), chunk("b", "3")):
+            await session.send(update)
+        await go_on.wait()
+        await session.send(chunk("c", "3"))
+
+    async with talking_to(work) as peer:
+        await begin(peer)
+        for _ in range(3):
+            await peer.receive()
+        await peer.send(request(2, "session/resume", cwd="/work", replayFrom={"type": "start"}))
+        for _ in range(20):
+            await asyncio.sleep(0)
+        go_on.set()  # the replay waits, because the client doesn't read
+        for _ in range(20):
+            await asyncio.sleep(0)
+        received = [await peer.receive() for _ in range(8)]
+    updates = [message["params"]["update"] for message in received if "method" in message]
+    texts = [update["content"]["text"] for update in updates[1:] if "content" in update]
+    assert texts == [large, "a", "b", "c"]
+
+
 async def test_cancel_and_close_without_a_turn_do_nothing() -> None:
     async with talking_to(nothing) as peer:
         await peer.send(CANCEL)
