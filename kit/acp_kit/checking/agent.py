@@ -176,6 +176,7 @@ class Agent(Peer):
 
 def _rejection(request: Json) -> Json:
     for option in items_of(request, "params", "options"):
-        if str(member(option, "kind")).startswith("reject"):
-            return {"outcome": "selected", "optionId": member(option, "optionId")}
+        id = member(option, "optionId")
+        if str(member(option, "kind")).startswith("reject") and isinstance(id, str):
+            return {"outcome": "selected", "optionId": id}
     return {"outcome": "cancelled"}

@@ -130,7 +130,7 @@ class Peer:
 
     def methods(self) -> list[str]:
         """Return the methods of its requests and notifications."""
-        return [str(message["method"]) for message in self.messages if "method" in message]
+        return [message["method"] for message in self.messages if "method" in message]
 
     def params(self, method: str) -> Any:
         """Return the params of its first message with this method, or None."""
@@ -153,7 +153,7 @@ class Peer:
             elif messages or noise:
                 calls = [_call_of(message, pending) for message in messages if "method" not in message]
                 fault = check_line(receiver, entry.data, calls[0] if calls else "").fault
-                titles = [str(message.get("method", "a response")) for message in messages]
+                titles = [message.get("method", "a response") for message in messages]
                 if fault:
                     raise Violation(": ".join(["a line is not valid", *titles, fault]))
 
@@ -200,7 +200,7 @@ def _call_of(response: Json, pending: dict[str, list[str]]) -> str:
 
 def key_of(message: Json) -> str:
     """Return the method of a message, or the id of a response."""
-    return str(message["method"]) if "method" in message else json.dumps(message.get("id"))
+    return message["method"] if "method" in message else json.dumps(message.get("id"))
 
 
 def with_keys(value: Any, keys: Json) -> Any:
@@ -220,12 +220,22 @@ def short(answer: Json) -> str:
 
 def encode(message: Json) -> bytes:
     """Return a message as a line."""
-    return json.dumps({"jsonrpc": "2.0", **message}, ensure_ascii=False).encode() + b"\n"
+    # The program's ids and texts may have lone surrogates. The handler escapes them as JSON does.
+    line = json.dumps({"jsonrpc": "2.0", **message}, ensure_ascii=False)
+    return line.encode(errors="backslashreplace") + b"\n"
 
 
 def parse(line: bytes) -> list[Json]:
-    """Return the messages in a line: one, or the items of an array in version 2; none if it isn't JSON."""
+    """Return the messages in a line: one, or the items of an array in version 2; none if it isn't JSON.
+
+    Without those whose method isn't a text, and whose id is a list or an object, which may be nested deeply.
+    """
     try:
-        return messages_in(json.loads(line))
+        messages = messages_in(json.loads(line))
     except (ValueError, RecursionError):
         return []
+    return [
+        message
+        for message in messages
+        if isinstance(message.get("method", ""), str) and not isinstance(message.get("id"), (list, dict))
+    ]

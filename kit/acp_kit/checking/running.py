@@ -102,7 +102,7 @@ async def _play(scenario: Scenario, peer: Peer) -> Result:
     except (Violation, Skipped) as error:
         status = "failed" if isinstance(error, Violation) else "skipped"
         reason = str(error)
-    except (AttributeError, LookupError, TypeError):  # usually, because a message is not valid
+    except (AttributeError, LookupError, TypeError, RecursionError):  # usually, because a message is not valid
         try:
             peer.check_lines(noise=False)
         except Violation as violation:

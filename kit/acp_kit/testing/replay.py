@@ -125,9 +125,12 @@ class RecordedSide:
         except (ValueError, RecursionError):
             messages = []
             self._add_problem(f"The {self._peer} has sent a line that isn't JSON: {line[:60]!r}")
-        for message in messages:
-            await self._receive(message, transport)
-            await self._advance(transport)
+        try:
+            for message in messages:
+                await self._receive(message, transport)
+                await self._advance(transport)
+        except RecursionError:  # an id that could just be parsed
+            self._add_problem(f"The {self._peer} has sent a line that is nested too deeply: {line[:60]!r}")
 
     async def _receive(self, message: dict[str, Any], transport: Transport) -> None:
         """Match a message of the peer."""

@@ -76,6 +76,38 @@ async def test_an_invalid_line_is_the_reason_even_if_the_scenario_fails(answers:
     assert (checked.status, reason in checked.reason) == ("failed", True), checked.reason
 
 
+SURROGATE_ID = call("fs/read_text_file", id="\ud800", params={"sessionId": "s", "path": "/a"})
+SURROGATE_OPTION = call(
+    "session/request_permission",
+    id=1,
+    params={
+        "sessionId": "s",
+        "toolCall": {"toolCallId": "t"},
+        "options": [{"optionId": "\ud800", "name": "No", "kind": "reject_once"}],
+    },
+)
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [
+        {"session_prompt": [SURROGATE_ID, ENDED]},
+        {"session_prompt": [SURROGATE_OPTION, ENDED]},
+        {"session_new": [result({"sessionId": "\ud800"})]},
+    ],
+)
+async def test_ids_may_have_lone_surrogates(answers: Any) -> None:
+    found = await check("messages", deadline=5, **answers)
+    assert found.status == "passed", found.reason
+
+
+async def test_a_request_whose_id_is_a_list_is_not_answered() -> None:
+    # A list may be nested so deeply that it can be parsed, but not sent.
+    found = await check("config-options", session_new=[call("_a", id=[1]), result(OPENED)])
+    assert (found.status, found.reason) == ("skipped", "the session has no config options")
+    assert [entry for entry in found.entries if entry.direction == "c2a" and b"[1]" in entry.data] == []
+
+
 async def test_config_options_without_an_id_are_ignored() -> None:
     opened = result({**OPENED, "configOptions": NO_ID})
     checked = await check("config-options", session_new=[opened])

@@ -232,6 +232,14 @@ async def test_deeply_nested_params_are_compared(recorded: Path) -> None:
     assert agent.where == "the client has left, and the recording waits for initialize (line 1)"
 
 
+async def test_an_id_that_is_nested_too_deeply_is_a_problem(recorded: Path) -> None:
+    agent = await record(recorded, "a")
+    for depth in range(900, 1000):
+        line = b'{"id":%b,"method":"initialize","params":{"protocolVersion":1}}' % (b"[" * depth + b"]" * depth)
+        await receive(agent, line)
+    assert agent.problems[-1].startswith("The client has sent a line that")
+
+
 async def test_texts_of_a_peer_are_escaped_in_what_a_replay_says(tmp_path: Path) -> None:
     file = tmp_path / "acp.jsonl"
     messages = [
