@@ -84,7 +84,8 @@ class StderrCopy:
             while data := self._reading.read(CAPACITY):
                 text, end, _ = data.partition(_END) if self._has_ended else (data, b"", b"")
                 self._tail = (self._tail + text)[-self._max_tail :] if self._max_tail else b""
-                self._put(text)
+                if text:
+                    self._put(text)
                 if end:
                     break
 
