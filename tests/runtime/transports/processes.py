@@ -31,3 +31,11 @@ async def opened(agent: RemoteAgent) -> RemoteAgent:
     await agent.initialize(protocol_version=1)
     await agent.session_new(cwd="/", mcp_servers=[])
     return agent
+
+
+def is_alive(pid: int) -> bool:
+    """Return whether a process runs. A zombie doesn't."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except FileNotFoundError:
+        return False

@@ -109,26 +109,6 @@ async def test_rule_23_a_blocking_callable_for_stderr_blocks_only_stderr() -> No
     assert caught.value.exit_code == 3
 
 
-FULL = """
-import asyncio, logging, os, sys
-from acp_bindings.v1 import spawn_agent
-from acp_runtime import Options
-from tests.support.runtime.peer import PlainClient
-logging.disable()  # its own stderr is full
-async def main():
-    code = "while True: __import__('os').write(2, b'x' * 999)"
-    options = Options(exit_deadline=0.1)
-    async with spawn_agent(PlainClient, sys.executable, "-S", "-c", code, options=options) as agent:
-        try:
-            async with asyncio.timeout(0.5):
-                await agent.initialize(protocol_version=1)
-        except TimeoutError:
-            pass
-    os.write(1, b"%d\\n" % agent.process.returncode)
-asyncio.run(main())
-"""
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "before",

@@ -15,7 +15,8 @@ import pytest
 
 from acp_bindings.v1 import RequestPermissionRequest, RequestPermissionResponse, SessionNotification, spawn_agent
 from acp_runtime import ConnectionClosed, InternalError, Options, RequestError
-from tests.runtime.transports.processes import command_of, opened, script, spawned
+from tests.runtime.transports.processes import command_of, is_alive, opened, script, spawned
+from tests.support.loop_iterations import let_others_run
 from tests.support.marked_processes import alive, marked, no_new_children
 from tests.support.runtime.peer import PlainClient
 
@@ -29,14 +30,6 @@ SHORT = {"exit_deadline": 0.1, "terminate_deadline": 0.1}
 
 def echo(**keywords: Any) -> Any:
     return spawn_agent(PlainClient, *command_of("echo"), **keywords)
-
-
-def is_alive(pid: int) -> bool:
-    """Return whether a process runs. A zombie doesn't."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
 
 
 async def test_rule_23_an_agent_process_answers_a_prompt_and_ends_with_the_block() -> None:
@@ -206,9 +199,18 @@ async def test_rule_23_an_agent_that_ignores_eof_and_sigterm_is_killed(caplog: p
         with pytest.raises(RequestError):
             await agent.ext_request("_ready")
     assert agent.process.returncode == -signal.SIGKILL
-    levels = [(record.levelname, "SIGTERM" in record.message) for record in caplog.records if "pid" in record.message]
+    pid = f"pid {agent.process.pid}"
+    levels = [(record.levelname, "SIGTERM" in record.message) for record in caplog.records if pid in record.message]
     assert levels == [("WARNING", True), ("WARNING", True)]
     assert "killing it" in caplog.text
+
+
+async def test_rule_23_an_agent_that_ends_on_sigterm_is_not_killed(caplog: pytest.LogCaptureFixture) -> None:
+    async with script("import signal; signal.pause()", exit_deadline=0.1) as agent:
+        pass
+    assert agent.process.returncode == -signal.SIGTERM
+    assert "SIGTERM" in caplog.text
+    assert "killing it" not in caplog.text
 
 
 @pytest.mark.parametrize("times", [1, 2, 3])
@@ -364,6 +366,7 @@ async def test_the_proxy_of_a_spawned_agent_has_its_process() -> None:
     async with spawned("echo") as remote:
         await remote.initialize(protocol_version=1)
         assert remote.process is not None
+        assert remote.process.command == sys.executable
         assert remote.process.pid == await remote.ext_request("_pid")
         assert remote.process.returncode is None
     assert remote.process.returncode == await remote.process.wait() == 0
@@ -375,9 +378,19 @@ async def test_rule_23_an_agent_that_hangs_can_be_killed() -> None:
     async with spawned("echo") as remote:
         assert remote.process is not None
         waiting = asyncio.create_task(remote.process.wait())
+        await let_others_run(3)
         remote.process.kill()
         assert await waiting == -signal.SIGKILL
         assert (await remote.wait_closed()).exit_code == -signal.SIGKILL
+
+
+async def test_rule_23_an_agent_can_end_by_itself_when_its_stdin_is_closed() -> None:
+    code = "import os, sys; os.write(2, b'%d bytes' % len(sys.stdin.read()))"
+    async with script(code, stderr="capture") as remote:
+        await remote.ext_notification("_note", "x" * 1_000_000)
+        await remote.process.close_stdin()
+        assert (await remote.wait_closed()).exit_code == 0
+        assert int(remote.process.stderr_tail.removesuffix(" bytes")) > 1_000_000
 
 
 async def test_an_internal_error_of_a_spawned_agent_mentions_its_stderr() -> None:
