@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import signal
 import sys
+from collections.abc import Generator
+from contextlib import ExitStack, contextmanager
+from typing import Any
 
 import pytest
 
 from acp_runtime.transports.signals import interrupts_between_callbacks, shutdown_signals
+from tests.runtime.transports.processes import script
 from tests.support.loop_iterations import let_others_run
 from tests.support.programs import run_program
 from tests.support.scale import count
@@ -133,6 +138,19 @@ def test_rule_23_one_ctrl_c_while_closing_shortens_it_and_ends_the_program() -> 
     assert b"KeyboardInterrupt" in err
 
 
+@contextmanager
+def earlier_handler() -> Generator[list[int]]:
+    """Handle SIGTERM, and put the handlers back after the block. Yield the list of the signals that came."""
+    called: list[int] = []
+    of_ctrl_c = signal.getsignal(signal.SIGINT)
+    before = signal.signal(signal.SIGTERM, lambda number, _: called.append(number))
+    try:
+        yield called
+    finally:
+        signal.signal(signal.SIGTERM, before)
+        signal.signal(signal.SIGINT, of_ctrl_c)
+
+
 @pytest.mark.parametrize("nested", [False, True])
 async def test_rule_23_the_handler_of_ctrl_c_is_put_back_after_closing(nested: bool) -> None:
     before = signal.getsignal(signal.SIGINT)
@@ -164,25 +182,100 @@ async def test_rule_23_an_ignored_ctrl_c_stays_ignored_while_closing() -> None:
         signal.signal(signal.SIGINT, before)
 
 
-@pytest.mark.parametrize("is_blocked", [False, True])
-async def test_rule_24_the_third_signal_to_a_blocked_loop_goes_to_the_earlier_handler(is_blocked: bool) -> None:
-    earlier, delivered = list[int](), list[int]()
-    before = signal.signal(signal.SIGTERM, lambda number, _: earlier.append(number))
-    try:
+@pytest.mark.parametrize(("bursts", "earlier"), [((1, 1, 1), 0), ((1, 2, 2), 0), ((3,), 1)])
+async def test_rule_24_the_third_signal_to_a_blocked_loop_goes_to_the_earlier_handler(
+    bursts: tuple[int, ...], earlier: int
+) -> None:
+    with earlier_handler() as called:
+        delivered: list[int] = []
         with shutdown_signals(delivered.append):
-            for _ in range(3):
+            for burst in bursts:
+                for _ in range(burst):
+                    signal.raise_signal(signal.SIGTERM)
+                await let_others_run(2)
+    assert len(called) == earlier
+    assert len(delivered) == sum(bursts) - earlier
+
+
+async def test_rule_24_a_signal_to_a_forked_child_goes_to_the_earlier_handler(monkeypatch: pytest.MonkeyPatch) -> None:
+    delivered: list[int] = []
+    with earlier_handler() as called, shutdown_signals(delivered.append):
+        monkeypatch.setattr(os, "getpid", lambda: 0)
+        signal.raise_signal(signal.SIGTERM)
+        await let_others_run(2)
+    assert (len(called), delivered) == (1, [])
+
+
+def test_rule_24_a_signal_while_the_event_loop_stands_still_goes_to_the_earlier_handler() -> None:
+    async def serve() -> None:
+        stack.enter_context(shutdown_signals(delivered.append))
+
+    delivered: list[int] = []
+    with earlier_handler() as called, ExitStack() as stack, asyncio.Runner() as runner:
+        runner.run(serve())
+        signal.raise_signal(signal.SIGTERM)
+        runner.run(let_others_run(2))
+    assert (len(called), delivered) == (1, [])
+
+
+def test_rule_23_an_interrupt_leaves_the_event_loop_after_the_earlier_handler_is_back() -> None:
+    def interrupt(_: int) -> None:
+        raise KeyboardInterrupt
+
+    async def serve() -> None:
+        with shutdown_signals(interrupt):
+            signal.raise_signal(signal.SIGTERM)
+            await let_others_run(10)
+
+    before = signal.getsignal(signal.SIGTERM)
+    with asyncio.Runner() as runner:
+        with pytest.raises(KeyboardInterrupt):
+            runner.run(serve())
+        assert signal.getsignal(signal.SIGTERM) is before
+
+
+async def test_rule_24_a_handler_that_was_not_set_from_python_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    with earlier_handler() as called:
+        with monkeypatch.context() as patch:
+            patch.setattr(signal, "getsignal", lambda _: None)
+            with shutdown_signals(print):
                 signal.raise_signal(signal.SIGTERM)
-                if not is_blocked:
-                    await let_others_run(2)
-            await let_others_run(2)
+        signal.raise_signal(signal.SIGTERM)
+    assert len(called) == 2
+
+
+async def test_rule_23_the_handler_of_ctrl_c_is_put_back_when_the_last_of_two_blocks_ends() -> None:
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        with ExitStack() as last:
+            with interrupts_between_callbacks():
+                last.enter_context(interrupts_between_callbacks())
+            assert signal.getsignal(signal.SIGINT) is not before
+        assert signal.getsignal(signal.SIGINT) is before
     finally:
-        signal.signal(signal.SIGTERM, before)
-    assert (len(earlier), len(delivered)) == ((1, 2) if is_blocked else (0, 3))
+        signal.signal(signal.SIGINT, before)
 
 
-async def test_rule_23_closing_in_another_thread_leaves_the_handler_of_ctrl_c() -> None:
+async def test_rule_23_ctrl_c_reaches_its_handler_only_between_callbacks_while_an_agent_ends() -> None:
+    handlers: list[object] = []
+    before = signal.getsignal(signal.SIGINT)
+    async with script("open(0).read()"):
+        asyncio.get_running_loop().call_soon(lambda: handlers.append(signal.getsignal(signal.SIGINT)))
+    assert signal.getsignal(signal.SIGINT) is before
+    (handler,) = handlers
+    assert handler is not before
+
+
+async def test_rule_24_a_block_that_ends_in_another_thread_raises_nothing() -> None:
+    with earlier_handler(), ExitStack() as block:
+        block.enter_context(shutdown_signals(print))
+        await asyncio.to_thread(block.close)
+
+
+@pytest.mark.parametrize("handle", [interrupts_between_callbacks, lambda: shutdown_signals(print)])
+async def test_rule_23_another_thread_leaves_the_handler_of_ctrl_c(handle: Any) -> None:
     async def close() -> None:
-        with interrupts_between_callbacks():
+        with handle():
             assert signal.getsignal(signal.SIGINT) is before
 
     before = signal.getsignal(signal.SIGINT)

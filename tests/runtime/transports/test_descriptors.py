@@ -19,7 +19,7 @@ import fcntl
 from acp_runtime.transports import descriptors
 from acp_runtime.transports.descriptors import FdReader, FdWriter
 from acp_runtime.transports.files import CAPACITY
-from acp_runtime.transports.stdio import open_writer
+from acp_runtime.transports.stdio import open_reader, open_writer
 from acp_runtime.transports.threads import ThreadWriter
 from tests.support.loop_iterations import let_others_run
 
@@ -210,6 +210,44 @@ async def test_in_a_forked_child_a_reader_ends_with_an_error() -> None:
     (error,) = received.ended_with
     assert isinstance(error, BrokenPipeError)
     os.close(write)
+
+
+async def test_in_a_forked_child_a_writer_fails_without_a_change_for_the_parent() -> None:
+    read, write = os.pipe()
+    of_parent = os.dup(write)
+    writer, reported = FdWriter(FileIO(write, "wb"), shared=False), asyncio.get_running_loop().create_future()
+    writer.on_failure(reported.set_result)
+    writer.write(b"x" * 1_000_000)  # more than fits into the pipe, so the event loop waits
+    writer.close_in_child()
+    with pytest.raises(BrokenPipeError):
+        writer.write(b"y")
+    assert set(os.read(read, 1_000_000)) == {ord("x")}  # now the event loop sees that the pipe of the parent has room
+    assert await _run_callbacks() == []
+    assert isinstance(reported.result(), BrokenPipeError)
+    assert asyncio.get_running_loop().remove_writer(write)
+    os.close(of_parent)
+    assert os.read(read, 1) == b""
+    os.close(read)
+
+
+@pytest.mark.parametrize("make", [os.pipe, _socket_pair, os.openpty])
+async def test_the_event_loop_reads_pipes_sockets_and_terminals(make: Callable[[], tuple[int, int]]) -> None:
+    ours, theirs = make()
+    reader = open_reader(FileIO(ours))
+    assert isinstance(reader, FdReader)  # closing one of a thread would not end its present read
+    reader.close()
+    os.close(theirs)
+
+
+@pytest.mark.parametrize("make", [os.pipe, _socket_pair])
+async def test_pipes_and_sockets_are_written_at_once(make: Callable[[], tuple[int, int]]) -> None:
+    read, write = make()
+    writer = open_writer(FileIO(write, "wb"), shared=True)
+    writer.write(b"x")
+    assert writer.unwritten == 0
+    assert os.read(read, 10) == b"x"
+    writer.abort()
+    os.close(read)
 
 
 async def test_threads_write_to_terminals_which_may_have_less_room_than_they_say() -> None:

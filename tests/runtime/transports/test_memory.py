@@ -1,0 +1,36 @@
+"""Pipes in memory deliver like those of the system."""
+
+from __future__ import annotations
+
+from acp_runtime.transports.memory import MemoryPipe
+from tests.support.loop_iterations import let_others_run
+
+
+class Received:
+    def __init__(self) -> None:
+        self.data: list[bytes] = []
+
+    def received(self, data: bytes, /) -> None:
+        self.data.append(data)
+
+    def ended(self, error: OSError | None, /) -> None:
+        raise AssertionError
+
+
+async def test_bytes_that_were_written_before_the_start_are_delivered() -> None:
+    pipe, received = MemoryPipe(), Received()
+    pipe.write(b"early")
+    await let_others_run(3)
+    pipe.start(received)
+    await let_others_run(3)
+    assert received.data == [b"early"]
+
+
+async def test_a_stopped_pipe_delivers_nothing() -> None:
+    pipe, received = MemoryPipe(), Received()
+    pipe.start(received)
+    pipe.write(b"late")
+    await pipe.stop()
+    await pipe.close()
+    await let_others_run(3)
+    assert received.data == []
