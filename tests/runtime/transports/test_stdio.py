@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.paths import ROOT
+from tests.support.programs import run_program
 from tests.support.runtime.peer import line, prompt
 from tests.support.runtime.stdio import OPENING, start
 from tests.support.scale import sample
@@ -26,14 +27,55 @@ def test_rule_6_stray_output_goes_to_stderr_and_children_cannot_read_stdin() -> 
     process = start("before it serves")
     process.send(OPENING)
     assert process.receive()["id"] == 0
+    assert process.stderr.read(100) == b"before it serves"
     process.send(prompt(1, text="print"))
     assert process.receive()["method"] == "session/update"
     assert process.receive()["id"] == 1
     out, err = process.communicate(timeout=100)
     assert out == b""
-    for text in (b"before it serves", b"from print", b"from os.write", b"from a child", b"''"):
+    for text in (b"from print", b"from os.write", b"from a child", b"''"):
         assert text in err
     assert process.returncode == 0
+
+
+SERVES = """
+import asyncio, sys
+from acp_bindings.v1 import serve_stdio
+from tests.support.runtime.obedient_agent import ObedientAgent
+{before}
+asyncio.run(serve_stdio(ObedientAgent))
+"""
+
+TAKES_OVER = """
+import asyncio, os, sys
+from acp_runtime.transports.stdio import take_over_stdio
+
+async def main():
+    asyncio.get_running_loop().add_reader(0, print)  # so that the event loop has opened what it needs
+    asyncio.get_running_loop().remove_reader(0)
+    before = os.listdir("/proc/self/fd")
+    with take_over_stdio() as (_, writer):
+        print("from print")
+        assert os.read(0, 100) == b""
+        os.write(1, b"from os.write\\n")
+        writer.write(b"message\\n")
+    assert os.listdir("/proc/self/fd") == before
+    print(sys.stdin.read())
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="lists descriptors in /proc")
+def test_rule_6_stdin_and_stdout_are_given_back_and_no_descriptor_is_left() -> None:
+    done = run_program("-W", "error", "-c", TAKES_OVER, input=b"rest of stdin")
+    assert done == (0, b"message\nrest of stdin\n", b"from os.write\nfrom print\n")
+
+
+@pytest.mark.parametrize("stream", ["stdout", "stderr"])
+def test_rule_6_an_agent_may_have_closed_sys_stdout_or_sys_stderr(stream: str) -> None:
+    done = run_program("-c", SERVES.format(before=f"sys.{stream}.close()"), input=OPENING)
+    assert (done[0], json.loads(done[1])["id"], done[2]) == (0, 0, b"")
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads the flags of descriptors in /proc")
@@ -101,7 +143,7 @@ def test_rule_6_closed_standard_descriptors_never_hang_the_agent(closed: str) ->
     if closed == "2":
         messages = [json.loads(written) for written in out.splitlines()]
         assert {message["id"] for message in messages if "id" in message} == {0, 1}
-    assert process.wait(100) is not None
+    assert process.wait(100) == 0
 
 
 def test_rule_6_a_broken_stdout_never_hangs_the_agent() -> None:

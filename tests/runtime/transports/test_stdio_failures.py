@@ -141,10 +141,11 @@ def test_rule_24_ctrl_c_ends_an_agent_whose_handler_blocks_the_event_loop() -> N
     process.communicate(timeout=100)
 
 
-def test_rule_30_stdin_and_stdout_may_be_a_terminal_with_a_note_on_stderr() -> None:
+@pytest.mark.parametrize("before", ["", "sys.stderr.close()"])
+def test_rule_30_stdin_and_stdout_may_be_a_terminal_with_a_note_on_stderr(before: str) -> None:
     ours, theirs = os.openpty()
     tty.setraw(theirs)
-    process = start(stdin=theirs, stdout=theirs)
+    process = scripted(f"{before}\nasyncio.run(serve_stdio(ObedientAgent))", stdin=theirs, stdout=theirs)
     os.close(theirs)
     try:
         os.write(ours, OPENING)
@@ -156,6 +157,6 @@ def test_rule_30_stdin_and_stdout_may_be_a_terminal_with_a_note_on_stderr() -> N
     finally:
         os.close(ours)
     assert json.loads(response.splitlines()[-1])["id"] == 0, err
-    assert err.startswith(b"Waiting for an ACP client on stdin. It is a terminal: ")
-    assert err.count(b"\n") == 1
+    assert err.startswith(b"" if before else b"Waiting for an ACP client on stdin. It is a terminal: ")
+    assert err.count(b"\n") == (0 if before else 1)
     assert process.returncode == 0
