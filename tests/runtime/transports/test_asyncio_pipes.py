@@ -10,6 +10,8 @@ import pytest
 
 from acp_bindings.v1 import connect_streams, serve_streams
 from acp_runtime import ConnectionClosed, Options
+from acp_runtime.transports.transport import StreamTransport
+from tests.support.loop_iterations import let_others_run
 from tests.support.runtime.peer import PlainAgent, PlainClient
 
 OPTIONS = Options(guards="off", eof_grace=0.05)
@@ -74,6 +76,21 @@ async def test_rule_22_the_last_message_is_written_completely_before_the_pipe_cl
     incoming.close()
     os.close(theirs_out)
     assert await reading > 2_000_000
+
+
+async def test_closing_a_pipe_waits_until_the_last_byte_is_written() -> None:
+    reader, writer, incoming, theirs_in, theirs_out = await opened()
+    size = 0
+    while not writer.transport.get_write_buffer_size():
+        writer.write(b"x")
+        size += 1
+    closing = asyncio.create_task(StreamTransport(reader, writer).close())
+    await let_others_run(5)
+    assert await asyncio.to_thread(_read_all, theirs_in) == size
+    await closing
+    incoming.close()
+    os.close(theirs_out)
+    await asyncio.sleep(0)
 
 
 def _read_all(fd: int) -> int:
