@@ -206,7 +206,7 @@ async def test_rule_24_a_signal_to_a_forked_child_goes_to_the_earlier_handler(mo
     assert (len(called), delivered) == (1, [])
 
 
-def test_rule_24_a_signal_while_the_event_loop_stands_still_goes_to_the_earlier_handler() -> None:
+def test_rule_24_a_signal_to_a_stopped_event_loop_goes_to_the_earlier_handler() -> None:
     async def serve() -> None:
         stack.enter_context(shutdown_signals(delivered.append))
 
@@ -244,7 +244,7 @@ async def test_rule_24_a_handler_that_was_not_set_from_python_is_left_alone(monk
     assert len(called) == 2
 
 
-async def test_rule_23_the_handler_of_ctrl_c_is_put_back_when_the_last_of_two_blocks_ends() -> None:
+async def test_rule_23_the_last_of_two_blocks_puts_back_the_handler_of_ctrl_c() -> None:
     before = signal.getsignal(signal.SIGINT)
     try:
         with ExitStack() as last:

@@ -89,7 +89,7 @@ async def test_rule_23_stderr_is_forwarded_to_its_end_before_the_block_ends(
     assert b"".join(forwarding.chunks) == b"first, last words"
 
 
-async def test_rule_23_a_process_without_a_connection_reads_the_end_and_can_write_until_it_exits(
+async def test_rule_23_a_process_without_a_connection_can_write_until_it_exits(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     async with run("import os, sys; sys.stdin.read(); os.write(1, b'x' * 1_000_000)", exit_deadline=30.0) as process:
@@ -98,7 +98,7 @@ async def test_rule_23_a_process_without_a_connection_reads_the_end_and_can_writ
     assert caplog.records == []
 
 
-async def test_rule_23_a_process_is_killed_and_its_pipes_are_closed_when_the_event_loop_is_left() -> None:
+async def test_rule_23_leaving_the_event_loop_kills_the_process_and_closes_its_pipes() -> None:
     received, process = Received(), run("import signal; signal.pause()", exit_deadline=3600.0)
     with pytest.raises(GeneratorExit):
         async with process:
