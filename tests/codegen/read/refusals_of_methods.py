@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from tests.support.codegen.build import STRING, model, part_of, ref, request
-from tests.support.codegen.refusal_base import BASE, Case, at, changed, without
+from tests.support.codegen.refusal_base import BASE, Case, at, batch, changed, with_batches, without
 
 NEW, TOGETHER = "/$defs/NewRequest", "Expected `x-method` and `x-side` together"
+CANCEL = part_of("$/cancel_request", "protocol", model())
+PROTOCOL = changed(CancelRequestNotification=CANCEL)["anyOf"][-1]
 METHODS: dict[str, Case] = {
     "an unknown side": (changed(NewRequest=part_of("session/new", "server", model())), f"{NEW}/x-side", "'server'"),
     "a method without a side": (without(f"{NEW}/x-side"), NEW, TOGETHER),
@@ -46,6 +48,26 @@ METHODS: dict[str, Case] = {
     "another title": (at("", title="Some Other Protocol"), "/title", "Agent Client Protocol"),
     "a message of an unknown sender": (at("/anyOf/0", title="Server"), "/anyOf/0/title", "'Server'"),
     "a message without its version": (without("/anyOf/0/required"), "/anyOf/0/required", "jsonrpc"),
+    "an envelope without its version": (
+        changed(CancelRequestNotification=CANCEL) | {"anyOf": [*BASE["anyOf"], {**PROTOCOL, "required": ["method"]}]},
+        "/anyOf/2/required",
+        "Expected `jsonrpc` to be required",
+    ),
+    "a message with its parts in another order": (
+        at("/anyOf/0", anyOf=BASE["anyOf"][0]["anyOf"][::-1]),
+        "/anyOf/0/anyOf",
+        "Expected the parts Request, Response, Notification",
+    ),
+    "a batch that may be empty": (
+        with_batches({**batch("ClientBatchCall", "Request", "Notification"), "minItems": 0}),
+        "/anyOf/2",
+        "Expected a batch to be an array",
+    ),
+    "a batch without one of its parts": (
+        with_batches(batch("ClientBatchCall", "Request")),
+        "/anyOf/2/items/anyOf",
+        "Expected the parts Request, Notification",
+    ),
     "an envelope that is not JSON-RPC": (
         at("/$defs/ClientRequest/properties", extra=STRING),
         "/$defs/ClientRequest",

@@ -21,12 +21,34 @@ def key(name: str) -> Case:
     return changed(Text=model(**{"fooBar": STRING, name: STRING})), pointer, "no Python name"
 
 
+def numbered(value: int) -> Schema:
+    return model(["type"], type={"type": "integer", "const": value})
+
+
+TEXT = model(["text"], text=STRING)
 A, B = tagged("type", "a", "Text"), tagged("type", "b", "Text")
 UNIONS: dict[str, Case] = {
     "two tags": block("", "several constants", A, tagged("kind", "b", "Text")),
     "one tag twice": block("", "have the tag 'a'", A, tagged("type", "a", description="Again.")),
     "a member with neither tag nor title": block("/anyOf/0", "a title", wraps("Text"), wraps("Holder")),
     "an open member that excludes too little": block("/anyOf/2/not", "it doesn't exclude b.", A, B, other("type", "a")),
+    "a member that isn't open but excludes tags": block(
+        "/anyOf/1",
+        "Expected an open member",
+        A,
+        {key: value for key, value in other("type", "a").items() if key != "additionalProperties"},
+    ),
+    "a definition that excludes one value of a key": (
+        changed(Text={**TEXT, "not": tagged("type", "a")}),
+        "/$defs/Text",
+        "Expected an open member",
+    ),
+    "a constant tag that is also a reference": block(
+        "/anyOf/0/properties/type",
+        "Expected a constant as the tag, found a reference",
+        model(["type"], type={**ref("Kind"), "const": "a"}),
+    ),
+    "members with numbers as their constants": block("/anyOf/0", "a title", *map(numbered, (1, 2))),
     "an open member that excludes a constant that is not a string": (
         at("/$defs/Block/anyOf/1/not/anyOf/0/properties/type", const=[]),
         "/$defs/Block/anyOf/1/not/anyOf/0",

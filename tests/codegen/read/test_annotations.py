@@ -109,10 +109,11 @@ def test_annotations_are_accepted_wherever_a_description_is(place: str) -> None:
 
 def test_a_method_is_deprecated_if_the_message_says_so_or_its_params() -> None:
     schema = acp_schema(around("request", {**model(), "deprecated": True}))
+    schema["$defs"]["ClientRequest"]["properties"]["params"]["anyOf"][0]["description"] = "Opens."
     schema["$defs"]["AgentNotification"]["properties"]["params"]["anyOf"][0]["deprecated"] = True
-    assert [(method.wire, method.deprecated) for method in read_schema(schema, "v1").methods] == [
-        ("session/new", True),
-        ("session/update", True),
+    assert [(method.wire, method.deprecated, method.doc) for method in read_schema(schema, "v1").methods] == [
+        ("session/new", True, "Opens.\n\nDeprecated."),
+        ("session/update", True, "Deprecated."),
     ]
 
 
@@ -125,12 +126,18 @@ def test_what_restricts_values_stops_the_generator_with_its_pointer(keyword: str
 
 def test_the_report_has_one_line_about_keywords_that_are_no_longer_or_not_checked() -> None:
     old, new = (
-        around("request", model(a=STRING)),
-        around("request", model(a={**STRING, "format": "uuid", "readOnly": True})),
+        around("request", model(a=STRING, b={"anyOf": [STRING, {"type": "boolean"}]})),
+        around(
+            "request",
+            model(
+                a={**STRING, "format": "uuid", "readOnly": True},
+                b={"anyOf": [{**STRING, "format": "uuid"}, {"type": "boolean"}]},
+            ),
+        ),
     )
     report = compare(side(old), side(new))
-    pointer = "/$defs/NewSessionRequest/properties/a"
-    assert report.notes == (f"Not checked by the bindings: format uuid ({pointer}), readOnly ({pointer}).",)
+    a, b = "/$defs/NewSessionRequest/properties/a", "/$defs/NewSessionRequest/properties/b/anyOf/0"
+    assert report.notes == (f"Not checked by the bindings: format uuid ({a}), readOnly ({a}), format uuid ({b}).",)
     assert report.findings == ()
-    assert report.docs_only == {"v1": 1}
+    assert report.docs_only == {"v1": 2}
     assert compare(side(new), side(new)).notes == ()

@@ -11,11 +11,12 @@ import pytest
 
 from codegen.__main__ import GENERATED, main
 from codegen.data.facts_file import METHODS_TOML
+from codegen.regen import read_schema
 from tests.codegen.read.refusals_of_methods import METHODS
 from tests.codegen.read.refusals_of_types import TYPES
 from tests.codegen.read.refusals_of_unions import NAMES, UNIONS
 from tests.support.codegen.build import STRING, Schema, model, part_of, request, tree, write_schema
-from tests.support.codegen.refusal_base import BASE, Case, at, changed, put
+from tests.support.codegen.refusal_base import BASE, Case, at, batch, changed, put, with_batches
 
 PLACES = {
     "the root": "",
@@ -100,6 +101,12 @@ def map_methods(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MapMethods:
 def test_the_schema_without_a_change_is_accepted(tmp_path: Path) -> None:
     schema = write_schema(tmp_path / "schema", BASE)
     assert main(["regen", "--schema", str(schema), "--output", str(tmp_path / "out")]) == 0
+
+
+@pytest.mark.parametrize("shared", [[], ["ProtocolLevelNotification"]])
+def test_a_schema_with_batches_has_the_methods_of_its_messages(shared: list[str]) -> None:
+    calls = batch("ClientBatchCall", "Request", "Notification", *shared)
+    assert read_schema(with_batches(calls), "v1").methods == read_schema(BASE, "v1").methods
 
 
 @pytest.mark.parametrize("place", PLACES.values(), ids=PLACES)

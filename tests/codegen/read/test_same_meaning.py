@@ -101,6 +101,10 @@ SAME: dict[str, tuple[Schema, Schema]] = {
         with_value({"type": ["string", "null"], "enum": ["a", "b"]}),
         with_value({"type": "string", "enum": ["a", "b"]}),
     ),
+    "a constant that excludes null": (
+        with_value({"type": ["string", "null"], "const": "a"}),
+        with_value({"type": "string", "const": "a"}),
+    ),
     "a constant null": (with_value({"const": None}), with_value(NULL)),
     "a union of one": (with_value({"anyOf": [ref("Text")]}), with_value(ref("Text"))),
     "a message's reference without allOf": (with_request(id=ref("RequestId")), ENVELOPE),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from tests.support.codegen.build import STRING, Schema, acp_schema, model, other, part_of, ref, request, tagged
+from tests.support.codegen.build import STRING, Schema, acp_schema, model, other, part_of, ref, request, tagged, wraps
 from tests.support.codegen.mutations import at as value_at, replaced
 
 Case = tuple[Schema, str, str]
@@ -47,6 +47,21 @@ def without(pointer: str) -> Schema:
     *parent, last = _path(pointer)
     node = value_at(BASE, parent)
     return replaced(BASE, parent, {key: value for key, value in node.items() if key != last})
+
+
+def batch(title: str, *parts: str) -> Schema:
+    """Return a batch of the client, made of messages of these kinds."""
+    shared = "ProtocolLevelNotification"
+    members = [{"title": part, **wraps(part if part == shared else f"Client{part}")} for part in parts]
+    item = model(["jsonrpc"], jsonrpc={"type": "string", "const": "2.0"}) | {"anyOf": members}
+    return {"title": title, "type": "array", "minItems": 1, "items": item}
+
+
+def with_batches(*batches: Schema) -> Schema:
+    """Return the base schema with batches after its messages."""
+    notification = model(["method"], method=STRING, params=ref("ExtRequest"))
+    schema = changed(ProtocolLevelNotification=notification)
+    return schema | {"anyOf": [*schema["anyOf"], *batches]}
 
 
 def _path(pointer: str) -> list[str | int]:
