@@ -14,10 +14,12 @@ import pytest
 from codegen.__main__ import main
 from codegen.data.facts_file import METHODS_TOML
 from codegen.data.renames import FILE as RENAMES, Rename, to_toml
+from codegen.diff.git import branch
 from tests.codegen.diff.report_schema import SCHEMA as REPORT
 from tests.support.codegen.build import STRING, Schema, acp_schema, model, request, write_schema
 from tests.support.diff.cases import around, holds
 from tests.support.diff.repository import commit
+from tests.support.git import git
 
 pytestmark = pytest.mark.slow
 
@@ -78,6 +80,14 @@ def refused(compare: Compare) -> str:
 
 def rules(found: dict[str, Any]) -> list[str]:
     return [finding["rule"] for finding in found["findings"]]
+
+
+def test_a_checkout_without_a_branch_is_called_head(repository: Repository) -> None:
+    folder = repository(BASE)
+    git(folder, "checkout", "-q", "-b", "work")
+    assert branch(folder) == "work"
+    git(folder, "checkout", "-q", "--detach")
+    assert branch(folder) == "HEAD"
 
 
 @pytest.mark.parametrize("ref_is", ["base", "head"])

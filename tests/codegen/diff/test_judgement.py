@@ -49,6 +49,35 @@ def test_a_title_that_names_a_class_is_a_renamed_member() -> None:
     ]
 
 
+def test_properties_without_descriptions_are_not_one_renamed_property_if_their_names_differ() -> None:
+    report = between(model(cwd=STRING), model(label=STRING))
+    assert {finding.rule for finding in report.findings} == {"property-optional-removed", "property-optional-added"}
+
+
+def test_a_change_in_a_definition_that_contains_itself_is_one_finding() -> None:
+    old, new = (
+        {
+            **around("request", model(node=ref("Node"))),
+            "Node": model(children={"type": "array", "items": ref("Node")}, **properties),
+        }
+        for properties in ({}, {"label": STRING})
+    )
+    assert only(compare(side(old), side(new))).rule == "property-optional-added"
+
+
+def test_a_message_with_a_definition_that_only_members_of_unions_wrap_is_a_whole_message() -> None:
+    old, new = (
+        {
+            **around("request", model(["block"], block=ref("Block"))),
+            "Block": {"anyOf": [tagged("type", "text", "Text")]},
+            "Text": model(required, text=STRING),
+        }
+        for required in ([], ["text"])
+    )
+    refused_by_new = only(compare(side(old), side(new))).refused[1]
+    assert json.loads(refused_by_new) == {"method": "session/new", "params": {"block": {"type": "text"}}}
+
+
 def test_a_property_with_another_type_null_and_default_is_one_finding() -> None:
     capability = {"Capability": model()}
     old, new = (side(around("request", may(type_)) | capability) for type_ in (FLAG, CAPABILITY))

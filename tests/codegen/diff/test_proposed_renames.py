@@ -116,9 +116,18 @@ def test_a_definition_that_changed_may_still_have_been_renamed(entries: tuple[Re
     assert (comment in write_markdown(comparison)) is not bool(entries)
 
 
+HALF = dict.fromkeys(("one", "two", "five", "six"), STRING)
+
+
 def test_a_definition_with_few_equal_properties_was_not_renamed() -> None:
-    old, new = {"Block": model(**FEW)}, {"Other": model(one=STRING, two=STRING, five=STRING, six=STRING)}
+    old, new = {"Block": model(**FEW)}, {"Other": model(**HALF)}
     assert {finding.rule for finding in report(old, new).findings} == {"definition-removed", "definition-added"}
+
+
+@pytest.mark.parametrize(("more", "renamed"), [({}, True), ({"seven": STRING}, False)])
+def test_a_definition_with_a_similar_name_and_half_of_the_properties_was_renamed(more: Schema, renamed: bool) -> None:
+    found = report({"SetMode": model(**FEW)}, {"SetSessionMode": model(**HALF, **more)})
+    assert ("definition-renamed" in {finding.rule for finding in found.findings}) is renamed
 
 
 def requiring(capability: str, definitions: Schema) -> Side:

@@ -94,6 +94,11 @@ def test_a_finding_has_the_python_names_of_both_sides(name: str, expected: list[
     assert list(finding.symbols) == [f"acp_bindings.v1.{name}" for name in expected]
 
 
+def test_a_finding_about_a_retagged_member_has_the_pointers_of_both_sides() -> None:
+    (finding,) = findings(next(case for case in CASES if case.name == "union's member retagged"))
+    assert (finding.old_pointer, finding.new_pointer) == ("/$defs/Block/oneOf/1", "/$defs/Block/oneOf/1")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "case", [case for case in CASES if case.place != "alone"], ids=lambda case: f"{case.name} in {case.place}"

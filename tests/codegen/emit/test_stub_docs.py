@@ -59,6 +59,7 @@ def test_a_proxy_documents_every_keyword(generate: Generate) -> None:
         "Raises:",
         "    RelativePath: `cwd` is a relative path.",
     ]
+    assert "Upstream does not describe it here." in inspect.getsource(package.NewRequest)
 
 
 def test_a_proxy_with_a_union_as_params_documents_the_keywords_of_all_members(package: ModuleType) -> None:

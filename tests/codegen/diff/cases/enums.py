@@ -10,6 +10,7 @@ CLOSED, CLOSED_MORE = enum("a", "b"), enum("a", "b", "c")
 LAST = {"type": "string", "const": "b", "deprecated": True}
 DEPRECATED: Schema = {"oneOf": [CLOSED["oneOf"][0], LAST]}
 OPEN_DEPRECATED: Schema = {"anyOf": [CLOSED["oneOf"][0], LAST, {"title": "other", **STRING}]}
+SHORT: Schema = {"anyOf": [*CLOSED["oneOf"], {"title": "other", **STRING, "maxLength": 3}]}
 OPEN, OPEN_MORE = enum("a", "b", opened=True), enum("a", "b", "c", opened=True)
 
 
@@ -18,7 +19,7 @@ def case(
     rule: str,
     letters: str,
     enums: tuple[Schema, Schema],
-    values: str,
+    values: str | tuple[str, str],
     place: str = "request",
     on: Schema = KIND,
 ) -> Case:
@@ -58,6 +59,7 @@ CASES = [
     ),
     case("enum opened", "enum-opened", "BSSBS", (CLOSED, OPEN), "az"),
     case("enum closed", "enum-closed", "SBBSS", (OPEN, CLOSED), "za"),
+    case("open enum's unlisted values limited", "constraint-tightened", "SBRSS", (OPEN, SHORT), ("zzzz", "z")),
     case("closed enum became any text", "type-changed", "BSSBS", (CLOSED, STRING), "az"),
     case("any text became a closed enum", "type-changed", "SBBSS", (STRING, CLOSED), "za"),
 ]

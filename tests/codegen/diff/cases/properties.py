@@ -34,6 +34,16 @@ CASES = [
     # Required and optional
     Case("became required", "request", may(STRING), holds(STRING), "property-became-required", "SBBSS", {}, A),
     Case("became optional", "request", holds(STRING), may(STRING), "property-became-optional", "BSSBS", A, {}),
+    Case(
+        "became optional with a default",
+        "request",
+        holds(FLAG),
+        OFF,
+        "property-became-optional",
+        "BSSSS",
+        {"x": True},
+        {},
+    ),
     Case("list became optional", "result", holds(LIST), may(LIST), "property-became-optional", "BSSSS", {"x": []}, {}),
     Case("nullable became optional", "result", holds(MAYBE), may(MAYBE), "property-became-optional", "BSSSS", NULL, {}),
     # Null
