@@ -57,6 +57,10 @@ def test_every_link_leads_to_a_page_and_a_heading_that_exist() -> None:
     assert broken == []
 
 
+def test_no_page_has_a_none_where_a_sentence_is_missing() -> None:
+    assert [name for name, text in pages().items() if "None" in text.splitlines()] == []
+
+
 def test_no_page_has_two_headings_with_the_same_anchor() -> None:
     twice = {
         name: [slug for slug, count in Counter(map(github_slugify, headings(text))).items() if count > 1]
