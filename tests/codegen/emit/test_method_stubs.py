@@ -91,6 +91,15 @@ def test_a_class_has_its_overload_before_its_base(generate: Generate) -> None:
     assert annotated[:3] == ["InitializeProxyRequest", "InitializeRequest", "NewRequest"]
 
 
+def test_notify_has_an_overload_for_each_notification_and_for_extensions(generate: Generate) -> None:
+    annotated = [
+        inspect.signature(overload).parameters["notification"].annotation
+        for overload in typing.get_overloads(generate(DEFINITIONS).RemoteAgent.notify)
+    ]
+    assert annotated[:-1] == ["CancelNotification", "MessageNotification", "CancelRequestNotification"]
+    assert annotated[-1].startswith("_extensions.ExtNotification")
+
+
 def test_a_request_that_is_a_union_has_an_overload_for_each_member(generate: Generate) -> None:
     package = generate(DEFINITIONS)  # other tests clear the overloads of the shared one
     overloads = typing.get_overloads(package.RemoteAgent.session_set_config_option)
