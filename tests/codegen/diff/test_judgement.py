@@ -65,7 +65,7 @@ def test_a_change_in_a_definition_that_contains_itself_is_one_finding() -> None:
     assert only(compare(side(old), side(new))).rule == "property-optional-added"
 
 
-def test_a_message_with_a_definition_that_only_members_of_unions_wrap_is_a_whole_message() -> None:
+def test_a_definition_that_only_union_members_wrap_is_refused_in_a_whole_message() -> None:
     old, new = (
         {
             **around("request", model(["block"], block=ref("Block"))),
