@@ -6,6 +6,7 @@ import asyncio
 import errno
 import os
 import select
+import sys
 import threading
 from collections.abc import Sequence
 from io import FileIO
@@ -202,6 +203,7 @@ class NonBlocking(FileIO):
         return self.results[-1]
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="non-blocking pipes of POSIX")
 def test_bytes_that_do_not_fit_are_written_when_there_is_room(monkeypatch: pytest.MonkeyPatch) -> None:
     def read_all(_: object, writers: Sequence[FileIO], __: object) -> None:
         assert writers == [file]
