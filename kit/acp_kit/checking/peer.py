@@ -228,7 +228,7 @@ def encode(message: Json) -> bytes:
 def parse(line: bytes) -> list[Json]:
     """Return the messages in a line: one, or the items of an array in version 2; none if it isn't JSON.
 
-    Without those whose method isn't a text, and whose id is a list or an object, which may be nested deeply.
+    Leaves out messages whose method isn't a text, or whose id is a list or an object: it may be nested deeply.
     """
     try:
         messages = messages_in(json.loads(line))

@@ -48,8 +48,8 @@ class ClientSession:
         supervisor: restarts the agent, such as `Supervised`; None if nothing does.
         opening: the keywords that the session was opened with, to open it again.
         is_closed: whether the block of `open_session` was left. Then it accepts no prompts.
-        late_load: the last `session/load` of `reopen_session`, which goes on after its time limit; None if there was
-            none.
+        late_load: the task of the last `session/load` of `reopen_session`, which may run beyond its time limit; None if
+            there was none.
     """
 
     def __init__(self, agent: v1.RemoteAgent, session_id: str, opening: Mapping[str, Any]) -> None:
@@ -332,8 +332,8 @@ async def reopen_session(session: ClientSession, agent: v1.RemoteAgent, timeout:
     """Load a session with the proxy of an agent that was started again, or resume it if the agent can't load sessions.
 
     The history that the agent sends while loading is merged into the state. If this raises, the session is unchanged.
-    A load that isn't answered in time goes on for as long again, then it is cancelled. The next call waits for its end
-    first. The history that it still sends is dropped, so that the state doesn't get it twice.
+    A load that isn't answered within `timeout` is cancelled after twice that time. The next call waits until it has
+    ended. Updates that arrive meanwhile are dropped, so that the state doesn't get the history twice.
 
     Raises:
         TimeoutError: if the agent doesn't answer within `timeout` seconds.
@@ -360,7 +360,7 @@ async def reopen_session(session: ClientSession, agent: v1.RemoteAgent, timeout:
 
 
 async def _load_again(session: ClientSession, reopened: ClientSession, timeout: float) -> None:
-    """Load a session that is known. If that takes too long, it goes on as `session.late_load`."""
+    """Load a session that is known. If that takes too long, it continues as `session.late_load`."""
     load = asyncio.create_task(_load(reopened, 2 * timeout))
     load.add_done_callback(_drop_error)
     try:
@@ -369,7 +369,7 @@ async def _load_again(session: ClientSession, reopened: ClientSession, timeout: 
                 await asyncio.wait({load})
             load.result()
     finally:
-        reopened.state = SessionState()  # for a load that goes on
+        reopened.state = SessionState()  # so that a load that continues changes nothing
         session.late_load = load
         if session.is_closed:
             load.cancel()
