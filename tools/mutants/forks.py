@@ -17,6 +17,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 Report = Callable[[Any], None]
+# A process that uses less of a processor than this waits for something that doesn't come.
+_IDLE = 0.02
 
 
 class Fork(NamedTuple):
@@ -108,7 +110,7 @@ class _Wait:
         if left > 0:
             return left
         used = _read_processor_seconds(self._pid)
-        if used == self._used or used - self._began_at > self._seconds:
+        if used - self._used < _IDLE * self._seconds or used - self._began_at > self._seconds:
             raise TimeoutError
         self._used = used
         self._end = time.monotonic() + self._seconds / 2

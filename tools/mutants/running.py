@@ -26,7 +26,7 @@ from tools.mutants.results import Result
 from tools.paths import ROOT
 
 # A test hangs after so many seconds, and so many times the seconds that it takes.
-PATIENCE = 4
+PATIENCE = 2
 PATIENCE_FACTOR = 8
 # A line that more tests than this execute isn't only executed when something is used for the first time.
 _MANY = 20
