@@ -557,7 +557,7 @@ async def test_rule_27_a_call_that_the_peer_did_not_advertise_raises_each_time(l
 
 async def test_connections_with_the_same_capabilities_share_their_places() -> None:
     def number_of_places() -> int:
-        return sum(isinstance(found, MessagePlaces) for found in gc.get_objects())
+        return sum(type(value) is MessagePlaces for value in gc.get_objects())
 
     async def prompt_once() -> None:
         async with v1.connect_in_process(PlainAgent, PlainClient) as agent:

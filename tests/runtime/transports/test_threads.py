@@ -56,7 +56,7 @@ def file(tmp_path: Path) -> Path:
 
 
 async def let_threads_run() -> None:
-    for _ in range(20):
+    for _ in range(200):
         await asyncio.to_thread(lambda: None)
 
 
