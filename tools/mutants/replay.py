@@ -14,6 +14,8 @@ from tools.mutants.running import Collected, find_failure
 
 # Most of the time passes while a test waits for what a change prevents.
 _AT_ONCE = 8
+# The tests take fractions of a second. Some changes make one run in circles.
+_PATIENCE = 1
 _GONE = "The text is gone. Adapt the entry of tools/mutants/survivors.toml to the code, or delete it with the code."
 _NO_SUCH_TEST = "A test is gone. Name in tools/mutants/survivors.toml the tests that fail with this change."
 _AT_IMPORT = (
@@ -76,4 +78,4 @@ def _describe_problem(entry: Known, items: Sequence[pytest.Item], functions: Fun
         return _GONE
     except ChangesImportError:
         return _AT_IMPORT
-    return _NOT_NOTICED if find_failure(tests, changed, {}) is None else ""
+    return _NOT_NOTICED if find_failure(tests, changed, {}, patience=_PATIENCE) is None else ""

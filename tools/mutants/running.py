@@ -94,7 +94,13 @@ class Ordered:
         self._report(["began", nodeid])
 
 
-def find_failure(items: Sequence[pytest.Item], changed: ChangedCode, seconds: Mapping[str, float]) -> Failure | None:
+def find_failure(
+    items: Sequence[pytest.Item],
+    changed: ChangedCode,
+    seconds: Mapping[str, float],
+    *,
+    patience: float = PATIENCE,
+) -> Failure | None:
     """Run tests with changed functions, in a fork. Return the test that failed, hung or ended the process."""
 
     def work(report: Report) -> None:
@@ -106,7 +112,7 @@ def find_failure(items: Sequence[pytest.Item], changed: ChangedCode, seconds: Ma
             item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
         report(["end", ""])
 
-    return _watch(work, seconds)
+    return _watch(work, seconds, patience)
 
 
 def find_failure_at_import(change: Change, tests: Sequence[str], seconds: Mapping[str, float]) -> Failure | None:
@@ -122,7 +128,7 @@ def find_failure_at_import(change: Change, tests: Sequence[str], seconds: Mappin
         if pytest.main([*files, *PYTEST_ARGUMENTS], plugins=plugins) == pytest.ExitCode.OK:
             report(["end", ""])
 
-    return _watch(work, {"import": 5, **seconds})
+    return _watch(work, {"import": 5, **seconds}, PATIENCE)
 
 
 def _import_changed(change: Change) -> None:
@@ -137,11 +143,11 @@ def _import_changed(change: Change) -> None:
     pytest.MonkeyPatch().setattr(SourceFileLoader, "get_code", code_of)
 
 
-def _watch(work: Callable[[Report], None], seconds: Mapping[str, float]) -> Failure | None:
+def _watch(work: Callable[[Report], None], seconds: Mapping[str, float], patience: float) -> Failure | None:
     """Return the test that failed, hung or ended the process."""
 
-    def patience(report: Any) -> float:
-        return PATIENCE + PATIENCE_FACTOR * seconds.get(report[1] if report else "", 0.0)
+    def find_patience(report: Any) -> float:
+        return patience + PATIENCE_FACTOR * seconds.get(report[1] if report else "", 0.0)
 
     def work_silently(report: Report) -> None:
         _silence()
@@ -150,7 +156,7 @@ def _watch(work: Callable[[Report], None], seconds: Mapping[str, float]) -> Fail
     last = ["began", ""]
     with use_own_temporary_folder(), fork(work_silently) as forked:
         try:
-            for last in reports(forked, patience):
+            for last in reports(forked, find_patience):
                 if last[0] in ("failed", "end"):
                     break
         except TimeoutError:
