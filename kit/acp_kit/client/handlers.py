@@ -15,10 +15,10 @@ profile.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from acp_kit.client.open_sessions import roots_of, sessions_of
+from acp_kit.client.open_sessions import UpdateHandlers, roots_of, sessions_of
 
 if TYPE_CHECKING:
     from acp_bindings import v1
@@ -112,6 +112,40 @@ def _roots(
     return roots_of(getattr(handler, "agent", None), request.session_id)
 
 
+# What handlers use, which the subclass sets.
+_ATTRIBUTES: Mapping[type, str] = {
+    UpdateHandlers: "agent",
+    FileHandlers: "workspace",
+    TerminalHandlers: "terminals",
+    PermissionHandlers: "permissions",
+    ElicitationHandlers: "elicitations",
+}
+
+
+def check_client(agent: v1.RemoteAgent) -> None:
+    """Check that the client of an agent has set what its handlers use.
+
+    Raises:
+        TypeError: if it has not, or if `self.agent` of its `UpdateHandlers` is another agent.
+    """
+    client: Any = agent.handler
+    _check_attributes(client)
+    if isinstance(client, UpdateHandlers) and client.agent is not agent:
+        raise TypeError(
+            f"`self.agent` of this {type(client).__qualname__} is the proxy of another agent, which would get the "
+            "updates. Create a client for each agent."
+        )
+
+
+def _check_attributes(client: object) -> None:
+    for base, attribute in _ATTRIBUTES.items():
+        if isinstance(client, base) and not hasattr(client, attribute):
+            raise TypeError(
+                f"{type(client).__qualname__} inherits {base.__name__}, so it must set `self.{attribute}`, "
+                "for example in `__init__`."
+            )
+
+
 def client_capabilities(handler: v1.Client, *, meta: dict[str, Any] | None = None) -> v1.ClientCapabilities:
     """Return what to advertise in `initialize` for a client that inherits handler classes of the kit.
 
@@ -121,10 +155,14 @@ def client_capabilities(handler: v1.Client, *, meta: dict[str, Any] | None = Non
     Args:
         handler: the client, such as `agent.handler` of the proxy.
         meta: capabilities of extensions, `_meta` on the wire.
+
+    Raises:
+        TypeError: if the client has not set what its handlers use, such as `self.workspace`.
     """
     from acp_bindings.v1 import ClientCapabilities
     from acp_runtime import ABSENT
 
+    _check_attributes(handler)
     return ClientCapabilities(
         fs=handler.workspace.capabilities() if isinstance(handler, FileHandlers) else ABSENT,
         elicitation=handler.elicitations.capabilities() if isinstance(handler, ElicitationHandlers) else ABSENT,

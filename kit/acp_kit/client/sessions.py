@@ -11,6 +11,7 @@ from typing import Any, Protocol, TypeAlias, cast
 
 from acp_bindings import v1
 from acp_kit.client.deadlines import answered_within
+from acp_kit.client.handlers import check_client
 from acp_kit.client.open_sessions import UpdateHandlers, forget, remember, sessions_of
 from acp_kit.client.state import SessionState
 from acp_kit.client.turns import Turn, require_text
@@ -281,7 +282,7 @@ async def open_session(
         timeout: how long the agent may take to open the session, in seconds; None for no limit.
 
     Raises:
-        TypeError: if the agent speaks version 2.
+        TypeError: if the agent speaks version 2, or the client has not set what its handlers use, such as `self.agent`.
         ValueError: if both `load` and `resume` are given, or the session is open already.
         TimeoutError: if the agent doesn't answer in time. The message has its command and the end of its stderr.
         CapabilityError: if the agent doesn't advertise what an argument needs.
@@ -289,6 +290,7 @@ async def open_session(
         InvalidResponse: if the agent answers with the id of a session that is open already.
     """
     check_version(agent)
+    check_client(agent)
     if load is not None and resume is not None:
         raise ValueError("Pass `load` or `resume`, not both.")
     known_id = resume if load is None else load  # an id may be empty
@@ -339,7 +341,9 @@ async def reopen_session(session: ClientSession, agent: v1.RemoteAgent, timeout:
         TimeoutError: if the agent doesn't answer within `timeout` seconds.
         CapabilityError: if the agent can neither load nor resume sessions.
         RemoteError: if the agent refuses.
+        TypeError: if the client has not set what its handlers use.
     """
+    check_client(agent)
     if session.late_load is not None:
         await asyncio.wait({session.late_load})
     reopened = ClientSession(agent, session.id, session.opening)

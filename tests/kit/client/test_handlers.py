@@ -8,37 +8,44 @@ from typing import Any
 import pytest
 
 from acp_bindings import v1
-from acp_bindings.v1 import Client, ClientCapabilities, FileSystemCapabilities
+from acp_bindings.v1 import ClientCapabilities, FileSystemCapabilities
+from acp_kit.agent import Turn
 from acp_kit.client import (
+    ElicitationHandlers,
     FileHandlers,
     PermissionHandlers,
     PermissionPolicy,
     TerminalHandlers,
+    Terminals,
     UpdateHandlers,
     Workspace,
     allow,
     client_capabilities,
+    open_session,
 )
 from acp_kit.testing import ScriptedAgent, connect
-from tests.support.kit.turns import Viewer
+from tests.support.kit.turns import ActingAgent, KeepingClient, Viewer
 
 
-class _Everything(UpdateHandlers, FileHandlers, TerminalHandlers, PermissionHandlers, Client):
+class _Everything(FileHandlers, TerminalHandlers, KeepingClient):
     def __init__(self, root: Path) -> None:
         self.workspace = Workspace(root)
+        self.terminals = Terminals(root)
 
 
-class _Reader(UpdateHandlers, FileHandlers, PermissionHandlers, Client):
+class _Reader(FileHandlers, KeepingClient):
     def __init__(self, root: Path) -> None:
         self.workspace = Workspace(root, read_only=True)
 
 
-class _Runner(UpdateHandlers, TerminalHandlers, PermissionHandlers, Client):
-    pass
+class _Runner(TerminalHandlers, KeepingClient):
+    def __init__(self, root: Path) -> None:
+        self.terminals = Terminals(root)
 
 
-class _Viewer(UpdateHandlers, PermissionHandlers, Client):
-    pass
+class _Asker(PermissionHandlers, KeepingClient):
+    def __init__(self) -> None:
+        self.permissions = PermissionPolicy()
 
 
 def test_a_client_advertises_the_handlers_of_its_bases_and_extensions(tmp_path: Path) -> None:
@@ -46,8 +53,62 @@ def test_a_client_advertises_the_handlers_of_its_bases_and_extensions(tmp_path: 
     assert client_capabilities(_Everything(tmp_path)) == ClientCapabilities(fs=files, terminal=True)
     reading = FileSystemCapabilities(read_text_file=True, write_text_file=False)
     assert client_capabilities(_Reader(tmp_path)) == ClientCapabilities(fs=reading)
-    assert client_capabilities(_Runner(), meta={"x": 1}) == ClientCapabilities(terminal=True, meta={"x": 1})
-    assert client_capabilities(_Viewer()) == ClientCapabilities()
+    assert client_capabilities(_Runner(tmp_path), meta={"x": 1}) == ClientCapabilities(terminal=True, meta={"x": 1})
+    assert client_capabilities(_Asker()) == ClientCapabilities()
+
+
+async def _say_hello(turn: Turn) -> None:
+    await turn.say("hello")
+
+
+def _agent(client: v1.RemoteClient) -> v1.Agent:
+    return ActingAgent(client, [_say_hello], [])
+
+
+@pytest.mark.parametrize(
+    ("base", "attribute"),
+    [
+        (UpdateHandlers, "agent"),
+        (FileHandlers, "workspace"),
+        (TerminalHandlers, "terminals"),
+        (PermissionHandlers, "permissions"),
+        (ElicitationHandlers, "elicitations"),
+    ],
+)
+async def test_a_client_that_has_not_set_what_its_handlers_use_opens_no_session(base: Any, attribute: str) -> None:
+    class Unfinished(base, KeepingClient):  # type: ignore[misc]
+        def __init__(self, agent: v1.RemoteAgent) -> None:
+            pass
+
+    advice = f"Unfinished inherits {base.__name__}, so it must set `self.{attribute}`, for example in `__init__`"
+    async with v1.connect_in_process(_agent, Unfinished) as agent:
+        await agent.initialize(protocol_version=1)
+        with pytest.raises(TypeError, match=advice):
+            client_capabilities(agent.handler)
+        with pytest.raises(TypeError, match=advice):
+            async with open_session(agent, cwd="/work"):
+                pass
+
+
+async def test_a_client_that_two_agents_share_opens_no_session_of_the_first_one() -> None:
+    clients: list[Viewer] = []
+
+    def share(agent: v1.RemoteAgent) -> Viewer:
+        clients[:] = clients or [Viewer(agent)]
+        clients[0].agent = agent
+        return clients[0]
+
+    async with (
+        v1.connect_in_process(_agent, share) as first,
+        v1.connect_in_process(_agent, share) as second,
+    ):
+        await first.initialize(protocol_version=1)
+        await second.initialize(protocol_version=1)
+        with pytest.raises(TypeError, match="is the proxy of another agent"):
+            async with open_session(first, cwd="/work"):
+                pass
+        async with open_session(second, cwd="/work") as session:
+            assert await session.ask("go") == "hello"
 
 
 START = {"toolCallId": "1", "title": "Read a", "kind": "read", "locations": [{"path": "/root/a"}], "rawInput": {"a": 1}}
