@@ -299,8 +299,8 @@ class Requests:
         """
         sole = sole_error(error)
         is_own = isinstance(sole, RequestError) and not isinstance(sole, (RemoteError, RequestCancelled))
-        is_sent = is_own and not request.turn_cancelled and not request.accepted
-        if not is_sent and not _is_end(sole) and not request.is_answered:
+        is_sent = is_own and not (request.is_answered or request.turn_cancelled or request.accepted)
+        if not is_sent and not _is_end(sole):
             log_failure(self._log, request.wire, error)
         if request.accepted and request.method is not None:
             return result_line(request.id, build_result(request.method, request.accepted))

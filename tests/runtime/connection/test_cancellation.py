@@ -355,15 +355,16 @@ async def test_rule_21_cancelling_a_turn_answers_its_permission_requests(link: L
         assert await peer.until_quiet() == []
 
 
-async def test_rule_21_a_question_may_fail_silently_when_its_turn_was_cancelled(
-    link: Link, caplog: pytest.LogCaptureFixture
+@pytest.mark.parametrize("error", [RuntimeError("The dialog was closed."), InternalError("No dialog")])
+async def test_rule_13_a_question_that_fails_after_its_turn_was_cancelled_is_logged(
+    link: Link, caplog: pytest.LogCaptureFixture, error: Exception
 ) -> None:
     class Dismissed(PlainClient):
         async def session_request_permission(self, request: RequestPermissionRequest, /) -> RequestPermissionResponse:
             try:
                 await asyncio.Event().wait()
             except asyncio.CancelledError:
-                raise RuntimeError("The dialog was closed.") from None
+                raise error from None
             raise AssertionError
 
     async with calling(link, Dismissed) as (agent, peer):
@@ -374,7 +375,11 @@ async def test_rule_21_a_question_may_fail_silently_when_its_turn_was_cancelled(
         assert (await peer.receive())["method"] == "session/cancel"
         assert (await peer.receive())["result"] == {"outcome": {"outcome": "cancelled"}}
         assert await peer.until_quiet() == []
-    assert caplog.records == []
+    (record,) = caplog.records
+    assert record.levelname == "ERROR"
+    assert record.getMessage().startswith("The handler of session/request_permission failed")
+    assert record.exc_info is not None
+    assert record.exc_info[1] is error
 
 
 async def test_rule_20_a_cancelled_request_that_the_schema_does_not_have_is_answered(link: Link) -> None:
