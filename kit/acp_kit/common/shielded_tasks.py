@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
+from logging import getLogger
 from typing import Any, TypeVar
 
 T = TypeVar("T")
 
 # How long `run_within` still waits after a cancellation, in seconds.
 _WAIT_AFTER_CANCELLATION = 0.5
+
+_logger = getLogger(__name__)
 
 # The event loop itself keeps only weak references to tasks.
 _background_tasks: set[asyncio.Task[Any]] = set()
@@ -24,7 +27,7 @@ async def run_to_end(work: Coroutine[Any, Any, T], on_cancel: Callable[[], objec
 
     Raises:
         CancelledError: if this task was cancelled meanwhile, once the coroutine has ended. An error of the coroutine is
-            its context. (If that error was raised instead, a task that continues after errors would never end.)
+            logged. (If that error was raised instead, a task that continues after errors would never end.)
     """
     task = asyncio.create_task(work)
     cancelled: asyncio.CancelledError | None = None
@@ -34,11 +37,11 @@ async def run_to_end(work: Coroutine[Any, Any, T], on_cancel: Callable[[], objec
         except asyncio.CancelledError as error:
             cancelled = error
             on_cancel()
-    try:
+    if cancelled is None:
         return task.result()
-    finally:
-        if cancelled is not None:
-            raise cancelled
+    if not task.cancelled() and (error := task.exception()) is not None:
+        _logger.error("A task was cancelled, and what it had to finish first has failed", exc_info=error)
+    raise cancelled
 
 
 async def run_within(work: Coroutine[Any, Any, object], deadline: float) -> None:

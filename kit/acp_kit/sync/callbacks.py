@@ -10,6 +10,7 @@ import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from logging import getLogger
 from time import monotonic
 from typing import Any, Protocol, TypeVar
 from weakref import WeakKeyDictionary
@@ -18,6 +19,8 @@ from acp_kit.sync.event_loop import EventLoopThread
 
 R = TypeVar("R")
 RequestT = TypeVar("RequestT", bound="SessionRequest")
+
+_logger = getLogger(__name__)
 
 _callbacks_of_sessions: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, Callbacks]] = WeakKeyDictionary()
 
@@ -154,17 +157,23 @@ class _Callback:
         try:
             result = self._function(self._request)
         except Exception as error:
-            self._settle(self.result.set_exception, error)
+            self._settle(self._fail, error)
         except BaseException:  # such as Ctrl-C, which also ends the wait of this thread
             self._settle(self.result.cancel)
             raise
         else:
-            self._settle(self.result.set_result, result)
+            self._settle(self._succeed, result)
+
+    def _succeed(self, result: Any) -> None:
+        if not self.result.done():
+            self.result.set_result(result)
+
+    def _fail(self, error: Exception) -> None:
+        if self.result.done():
+            _logger.error("A callback has failed after its request was cancelled", exc_info=error)
+        else:
+            self.result.set_exception(error)
 
     def _settle(self, settle: Callable[..., object], *args: object) -> None:
-        def settle_once() -> None:
-            if not self.result.done():
-                settle(*args)
-
         with suppress(RuntimeError):  # the event loop was closed
-            self._loop.call_soon_threadsafe(settle_once)
+            self._loop.call_soon_threadsafe(settle, *args)

@@ -11,7 +11,7 @@ from uuid import uuid4
 
 from acp_kit.updates.adjacent_chunks import AdjacentChunks
 from acp_kit.v2.profiles import check_version, class_like
-from acp_runtime import ConnectionClosed, InternalError, InvalidRequest, RemoteError, RequestError
+from acp_runtime import ConnectionClosed, InternalError, InvalidRequest, RemoteError, RequestCancelled, RequestError
 
 if TYPE_CHECKING:
     from acp_bindings import v2_draft as v2, v2_draft_unstable as v2_unstable
@@ -187,7 +187,7 @@ class Session:
         except ConnectionClosed:  # the client has left, which may be why the work failed
             failure = None if isinstance(failure, ConnectionClosed) else failure
         finally:
-            if failure is not None and not self._is_cancelled:
+            if failure is not None and not (self._is_cancelled and isinstance(failure, RequestCancelled)):
                 _logger.error("The turn of the session %r failed", self.id, exc_info=failure)
 
     def _make_failed_state(self, error: Exception) -> v2.SessionUpdateStateUpdate:

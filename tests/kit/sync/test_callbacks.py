@@ -98,6 +98,16 @@ def test_ctrl_c_in_a_question_ends_the_wait_and_cancels_the_turn() -> None:
         assert session.ask("again") == "again"
 
 
+def test_a_question_that_fails_after_its_turn_was_cancelled_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    def ask(request: v1.RequestPermissionRequest) -> str:
+        turn.cancel()
+        raise OSError("the dialog was closed")
+
+    with acting(ask=ask) as agent, agent.open_session() as session, session.prompt("ask") as turn:
+        assert turn.wait().stop_reason == "cancelled"
+    assert "the dialog was closed" in caplog.text
+
+
 def test_a_client_of_its_own_can_ask_in_the_waiting_thread() -> None:
     asked: list[threading.Thread] = []
 

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from acp_bindings import v1, v2_draft, v2_draft_unstable
 from acp_kit.v2 import Session
-from acp_runtime import ConnectionClosed, RemoteError, ResourceNotFound
+from acp_runtime import ConnectionClosed, RemoteError, RequestCancelled, ResourceNotFound
 from tests.support.kit.behind_v2 import CANCEL, INITIALIZE, PROMPT, ask, names, request, until_idle
 from tests.support.runtime.peer import LINKS, Peer, serving
 
@@ -220,7 +220,7 @@ async def test_a_question_of_cancelled_work_is_cancelled_and_its_late_answer_ign
         assert await peer.until_quiet() == []
 
 
-async def test_work_that_hides_its_cancellation_ends_cancelled_all_the_same() -> None:
+async def test_work_that_hides_its_cancellation_ends_cancelled_all_the_same(caplog: pytest.LogCaptureFixture) -> None:
     async def stubborn(_: Session) -> Any:
         try:
             await asyncio.Event().wait()
@@ -231,14 +231,23 @@ async def test_work_that_hides_its_cancellation_ends_cancelled_all_the_same() ->
         try:
             await asyncio.Event().wait()
         finally:
-            raise OSError
+            raise OSError("the model has gone")
 
-    for work in (stubborn, failing):
+    async def ending(_: Session) -> Any:
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            raise RequestCancelled from None
+
+    for work in (stubborn, failing, ending):
         async with talking_to(work) as peer:
             await begin(peer)
             await peer.send(CANCEL, CANCEL)
             assert names(await until_idle(peer)) == ["idle cancelled"]
             assert await peer.until_quiet() == []
+    (record,) = [record for record in caplog.records if record.name == "acp_kit.v2.session"]
+    assert "the model has gone" in caplog.text
+    assert record.getMessage() == "The turn of the session 's1' failed"
 
 
 async def test_a_second_prompt_is_refused_and_the_turn_goes_on() -> None:
