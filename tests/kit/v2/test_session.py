@@ -247,7 +247,7 @@ async def test_work_that_hides_its_cancellation_ends_cancelled_all_the_same(capl
             assert await peer.until_quiet() == []
     (record,) = [record for record in caplog.records if record.name == "acp_kit.v2.session"]
     assert "the model has gone" in caplog.text
-    assert record.getMessage() == "The turn of the session 's1' failed"
+    assert record.getMessage() == "The turn of the session 'session-1' failed"
 
 
 async def test_a_second_prompt_is_refused_and_the_turn_goes_on() -> None:
