@@ -257,7 +257,7 @@ class Calls:
         try:
             self.writer.drain_soon()  # not awaited, because the response may come first
             return await call.future
-        except asyncio.CancelledError:
+        except (asyncio.CancelledError, GeneratorExit):  # the caller was cancelled, or its coroutine was closed
             self._abandon(call)
             raise
         finally:

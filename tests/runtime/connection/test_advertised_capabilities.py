@@ -154,9 +154,8 @@ async def test_a_factory_may_begin_to_initialize(link: Link, caplog: pytest.LogC
     class Opening(PlainClient):
         def __init__(self, agent: RemoteAgent) -> None:
             super().__init__(agent)
-            call: Any = agent.initialize(protocol_version=1)
-            call.send(None)  # as an eager task does
-            call.close()
+            self.call: Any = agent.initialize(protocol_version=1)
+            self.call.send(None)  # as an eager task does
 
     async with calling(link, Opening, ready=False) as (agent, peer):
         await peer.answer(result={"protocolVersion": 1})

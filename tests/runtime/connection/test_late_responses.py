@@ -250,12 +250,15 @@ async def test_rule_19_a_call_that_is_cancelled_when_its_response_is_here_sends_
         may_end.set()
 
 
-async def test_rule_19_a_call_whose_coroutine_is_closed_ends(link: Link) -> None:
+async def test_rule_19_a_call_whose_coroutine_is_closed_is_cancelled(link: Link) -> None:
     async with calling(link) as (agent, peer):
         call: Any = agent.session_new(cwd="/", mcp_servers=[])
         call.send(None)
         call.close()
-        assert (await peer.receive())["method"] == "session/new"
+        sent = await peer.receive()
+        assert sent["method"] == "session/new"
+        assert (await peer.receive())["params"] == {"requestId": sent["id"]}
+        assert agent.find_call(sent["id"]) is None
 
 
 async def test_rule_19_a_cancelled_call_keeps_neither_params_nor_handled_message(link: Link) -> None:
