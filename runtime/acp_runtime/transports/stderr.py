@@ -24,8 +24,7 @@ from acp_runtime.transports.threads import write_all
 
 Sink: TypeAlias = Callable[[bytes], object]
 
-# What this process writes to the pipe when the subprocess has exited: a descendant may keep the pipe open.
-_END = b"\0"
+_MARK_BYTES = 16
 
 _logger = getLogger(__name__)
 
@@ -45,6 +44,8 @@ class StderrCopy:
         self._max_tail = max_tail
         self._tail = b""
         self._has_ended = False
+        # What this process writes to the pipe when the subprocess has exited: a descendant may keep the pipe open.
+        self._end_mark = os.urandom(_MARK_BYTES)
         self._files = ExitStack()
         self._sink = _sink_of(where, self._files)
         self._thread = Thread(target=self._copy, name="acp-stderr", daemon=True)
@@ -77,12 +78,15 @@ class StderrCopy:
         """End the copy with what is in the pipe now. Waits until the pipe has room."""
         self._has_ended = True
         with suppress(OSError, ValueError), self._writing:  # the copy may have ended just now
-            self._writing.write(_END)
+            self._writing.write(self._end_mark)
 
     def _copy(self) -> None:
+        rest = b""
         with self._files:
             while data := self._reading.read(CAPACITY):
-                text, end, _ = data.partition(_END) if self._has_ended else (data, b"", b"")
+                text, end, _ = (rest + data).partition(self._end_mark)
+                if self._has_ended and not end:  # it may end with a part of the mark
+                    text, rest = text[: 1 - _MARK_BYTES], text[1 - _MARK_BYTES :]
                 self._tail = (self._tail + text)[-self._max_tail :] if self._max_tail else b""
                 if text:
                     self._put(text)

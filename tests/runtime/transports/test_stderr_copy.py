@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from acp_runtime.transports.files import CAPACITY
 from acp_runtime.transports.stderr import StderrCopy
 
 
@@ -42,6 +43,21 @@ async def test_rule_23_the_copy_ends_although_a_descendant_keeps_stderr_open() -
         assert copy.tail == "last words"
 
 
+@pytest.mark.parametrize("read_bytes", [3, CAPACITY])
+async def test_rule_23_all_bytes_before_the_end_are_kept_and_none_after_it(
+    read_bytes: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("acp_runtime.transports.stderr.CAPACITY", read_bytes)
+    copy = StderrCopy("capture", 100)
+    with FileIO(os.dup(copy.open().fileno()), "wb") as of_descendant:
+        of_descendant.write(b"last\0words")
+        copy.end()
+        of_descendant.write(b"more")
+        copy.start()
+        await until_copied(copy)
+    assert copy.tail == "last\0words"
+
+
 async def test_rule_23_a_zero_byte_in_stderr_is_forwarded_and_the_end_is_not() -> None:
     chunks, forwarded = list[bytes](), threading.Event()
 
@@ -51,7 +67,7 @@ async def test_rule_23_a_zero_byte_in_stderr_is_forwarded_and_the_end_is_not() -
 
     with copying(forward) as (copy, of_subprocess):
         of_subprocess.write(b"a\0b")
-        assert forwarded.wait(30)
+        assert forwarded.wait(5)
     await until_copied(copy)
     assert chunks == [b"a\0b"]
 
