@@ -29,7 +29,7 @@ def pass_on(agent: socket.socket, stdout: BinaryIO) -> int:
             stdout.write(data)
             stdout.flush()
             if end:
-                return int(code)
+                return int(code + b"".join(iter(lambda: agent.recv(_CHUNK_BYTES), b"")))
     return 0
 
 

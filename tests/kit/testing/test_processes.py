@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
+from io import BytesIO
 from pathlib import Path
 
 import pytest
@@ -15,6 +18,7 @@ from acp_bindings import v1
 from acp_kit.__main__ import main
 from acp_kit.agent import Turn
 from acp_kit.testing import ScriptedAgent, ScriptedClient, connect, die, garbage, late, run_client, wait
+from acp_kit.testing.relay import END, pass_on
 from acp_runtime import ConnectionClosed
 from tests.support.kit.passing_time import let_pass
 from tests.support.kit.turns import ActingAgent, Viewer
@@ -178,3 +182,19 @@ async def test_sigterm_ends_a_script(tmp_path: Path) -> None:
         assert session.agent.process is not None
         os.kill(session.agent.process.pid, signal.SIGTERM)
         assert (await session.agent.wait_closed()).exit_code == 0
+
+
+async def test_the_exit_code_may_arrive_after_the_mark_before_it() -> None:
+    loop, is_flushed = asyncio.get_running_loop(), asyncio.Event()
+
+    class Stdout(BytesIO):
+        def flush(self) -> None:
+            loop.call_soon_threadsafe(is_flushed.set)
+
+    ours, theirs = socket.socketpair()
+    with ours:
+        relaying = asyncio.create_task(asyncio.to_thread(pass_on, theirs, Stdout()))
+        ours.sendall(END)
+        await is_flushed.wait()
+        ours.sendall(b"7")
+    assert await relaying == 7
