@@ -244,6 +244,9 @@ class ToolCall:
     ) -> None:
         """Send the output so far and the given fields now. The arguments are those of `Turn.tool_call`.
 
+        Each update has all of the output, because it replaces the content of the tool call. If a long output grows,
+        update it rarely, or run the command with `Turn.run`: a terminal of the client needs no updates.
+
         Raises:
             TurnCancelled: if the turn was cancelled.
             RuntimeError: if the tool call has not begun, or has ended.
