@@ -39,8 +39,8 @@ async def run_to_end(work: Coroutine[Any, Any, T], on_cancel: Callable[[], objec
             on_cancel()
     if cancelled is None:
         return task.result()
-    if not task.cancelled() and (error := task.exception()) is not None:
-        _logger.error("A task was cancelled, and what it had to finish first has failed", exc_info=error)
+    if not task.cancelled() and (failure := task.exception()) is not None:
+        _logger.error("A task was cancelled, and what it had to finish first has failed", exc_info=failure)
     raise cancelled
 
 
