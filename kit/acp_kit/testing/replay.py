@@ -53,14 +53,17 @@ class RecordedSide:
     async def serve(self, transport: Transport, options: Options, exit: Exit) -> None:
         """Play over a transport, until the connection ends. `exit` is ignored."""
         self._on_frame = options.on_frame
-        rest = b""
+        pieces: list[bytes] = []  # of an incomplete line
         try:
             with suppress(OSError):  # the peer has left
                 await self._advance(transport)
                 while data := await transport.receive():
-                    *lines, rest = (rest + data).split(b"\n")
-                    for line in filter(bytes.strip, lines):
-                        await self._receive_line(line, transport)
+                    pieces.append(data)
+                    if b"\n" in data:
+                        *lines, rest = b"".join(pieces).split(b"\n")
+                        pieces = [rest]
+                        for line in filter(bytes.strip, lines):
+                            await self._receive_line(line, transport)
             self._peer_has_left = True
         finally:
             with suppress(OSError):

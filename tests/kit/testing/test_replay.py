@@ -225,6 +225,26 @@ async def test_a_line_that_is_not_json_is_a_problem(line: bytes, recorded: Path)
     assert agent.problems == [f"The client has sent a line that isn't JSON: {line[:60]!r}"]
 
 
+async def test_a_line_in_many_pieces_is_read_in_linear_time(recorded: Path) -> None:
+    class Pieces:
+        left = 16 * 1024
+
+        async def receive(self) -> bytes:
+            await asyncio.sleep(0)
+            self.left -= 1
+            return b"x" * 512 if self.left > 0 else b"\n" * (self.left == 0)
+
+        async def send(self, data: bytes, /) -> None:
+            raise NotImplementedError
+
+        async def close(self) -> None: ...
+
+    agent = await record(recorded, "a")
+    async with asyncio.timeout(5):  # in quadratic time, it takes 70 GB of copies
+        await agent.serve(Pieces(), Options(), asyncio.sleep)
+    assert len(agent.problems) == 1
+
+
 async def test_deeply_nested_params_are_compared(recorded: Path) -> None:
     agent = await record(recorded, "a")
     params = b'{"cwd":"/work","a":' + b"[" * 500 + b"]" * 500 + b"}"
