@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 from collections.abc import AsyncGenerator, Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from importlib import import_module
@@ -56,7 +57,8 @@ class SqlHistory(HistoryStore):
         HistoryDamaged: if the database is damaged.
         HistoryTooNew: if a newer version of this package has written it.
         HistoryError: if it can't be read or written.
-        RuntimeError: if it is open in another event loop that isn't closed.
+        RuntimeError: if it is open in another event loop that isn't closed, or was opened before this process was
+            forked.
     """
 
     def __init__(self, url_or_path: str | Path, *, profile: ModuleType | None = None) -> None:
@@ -65,6 +67,7 @@ class SqlHistory(HistoryStore):
         self._bodies = BodyReader(profile or import_module("acp_bindings.v1"), self._name)
         self._database: Database | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._process = 0  # the one that has opened the database
         self._opening = asyncio.Lock()
         # Writers of this process queue here. In SQLite they would poll.
         self._writing = asyncio.Lock()
@@ -182,8 +185,11 @@ class SqlHistory(HistoryStore):
         """Make new locks if this is the first use in an event loop. A lock belongs to one.
 
         Raises:
-            RuntimeError: if the last event loop may still use the history.
+            RuntimeError: if the last event loop may still use the history, or another process has opened it.
         """
+        if self._database is not None and self._process != os.getpid():
+            advice = "Open a history after the fork, or make another SqlHistory in this process."
+            raise RuntimeError(f"{self._name} was opened before this process was forked. {advice}")
         loop = asyncio.get_running_loop()
         if self._loop is loop:
             return
@@ -284,6 +290,7 @@ class SqlHistory(HistoryStore):
         except BaseException:
             await database.close()
             raise
+        self._process = os.getpid()
         self._database = database  # set here, because the caller may be cancelled and `close` must find it
         return database
 

@@ -6,11 +6,13 @@ import asyncio
 import multiprocessing
 import os
 import resource
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from itertools import islice
 from multiprocessing.connection import Connection
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -191,3 +193,28 @@ async def test_a_long_session_is_replayed_in_constant_memory(database: str) -> N
     assert sent == updates
     assert os.stat(database).st_size > updates * 0.9 * LONG_TEXT > 16 * MEBIBYTE
     assert growth < 8 * MEBIBYTE
+
+
+FORKS = """
+import asyncio, os, sys
+from acp_kit.history import SqlHistory
+
+opened, unopened = SqlHistory(sys.argv[1]), SqlHistory(sys.argv[1])
+asyncio.run(opened.create("s", cwd="/parent"))
+if child := os.fork():
+    print(os.waitpid(child, 0)[1], asyncio.run(opened.info("s")).cwd)
+else:
+    for use in (opened.list(), opened.rename("s", "title"), opened.close()):
+        try:
+            asyncio.run(use)
+        except RuntimeError as error:
+            print(error)
+    print(asyncio.run(unopened.info("s")).cwd)
+"""
+
+
+def test_a_history_that_was_opened_before_a_fork_says_so(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", FORKS, str(tmp_path / "h.db")]
+    output = subprocess.run(command, capture_output=True, text=True, check=True, timeout=30).stdout.splitlines()
+    assert [line for line in output if "was opened before this process was forked" in line] == output[:3]
+    assert output[3:] == ["/parent", "0 /parent"]
