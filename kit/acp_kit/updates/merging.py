@@ -22,7 +22,7 @@ _PLAIN_CHUNK_FIELDS: Final = {
     *(
         name
         for effect in TABLE.values()
-        if isinstance(effect, Says | Changes) and effect.appends
+        if isinstance(effect, Says) and effect.appends
         for name in (effect.id, effect.appends)
     ),
 }
@@ -66,12 +66,6 @@ def pieces_of(effect: Changes, entry: Any) -> Pieces:
     if last is not None:
         pieces.add(last)
     return pieces
-
-
-def append_piece(effect: Changes, pieces: Pieces, update: Any) -> None:
-    """Append the block of an update. A plain one is one block with a plain text before it."""
-    add = pieces.add_alone if plain_text(update) is None else pieces.add
-    add(getattr(update, effect.appends))
 
 
 def with_pieces(effect: Changes, entry: Any, pieces: Pieces) -> Any:

@@ -49,12 +49,6 @@ class Pieces:
         self._blocks.append(block)
         self._texts = [block.text] if is_plain else []
 
-    def add_alone(self, block: Any) -> None:
-        """Add a block that is not one with the text before it."""
-        self._join()
-        self._texts = []
-        self.add(block)
-
     def replace(self, blocks: Any) -> None:
         """Replace everything with these blocks; None removes everything."""
         self._blocks = list(blocks or ())

@@ -7,13 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
 from acp_kit.updates.entries import key_of, updates_of
-from acp_kit.updates.merging import (
-    append_piece,
-    change_entry,
-    has_ended,
-    pieces_of,
-    with_pieces,
-)
+from acp_kit.updates.merging import change_entry, has_ended, pieces_of, with_pieces
 from acp_kit.updates.messages import Chunks, Message
 from acp_kit.updates.replays import merge_replay
 from acp_kit.updates.table import PERMISSION, TABLE, tag_of
@@ -200,7 +194,7 @@ class Timeline:
             pieces = self._pieces.get(key)
             if pieces is None:
                 pieces = self._pieces[key] = pieces_of(effect, self.entries[position])
-            append_piece(effect, pieces, update)
+            pieces.add(getattr(update, effect.appends))
             self._lacking[key] = effect
             return position
         if key in self._lacking:

@@ -73,7 +73,7 @@ def _fold_compaction(timeline: list[Json], update: Json) -> None:
         timeline.append(known[0])
     if update["sessionUpdate"] == "compaction_summary_chunk":
         known[0]["summary"] = [*(known[0].get("summary") or ())]
-        _add_content(known[0]["summary"], update)
+        _add_content(known[0]["summary"], {"content": update["content"]})  # the other fields of a chunk are not kept
         return
     if fields.get("summary"):
         blocks = fields["summary"]

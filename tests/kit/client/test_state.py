@@ -74,6 +74,14 @@ def test_halves_of_a_character_in_the_summary_of_a_compaction_become_the_charact
     assert [block.text for block in compaction.summary] == ["a\U0001f600b"]
 
 
+def test_chunks_of_a_summary_are_one_text_whatever_fields_they_have() -> None:
+    chunk = {"sessionUpdate": "compaction_summary_chunk", "compactionId": "1"}
+    chunks = [{**chunk, "content": {"type": "text", "text": text}} for text in "abc"]
+    chunks[1]["_meta"] = {"x": 1}
+    [compaction] = state_of([parse(chunk, v1_unstable) for chunk in chunks]).timeline
+    assert [block.text for block in compaction.summary] == ["abc"]
+
+
 def test_many_chunks_of_a_summary_take_no_longer_each() -> None:
     chunk = parse(
         {
