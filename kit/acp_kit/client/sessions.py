@@ -335,7 +335,8 @@ async def reopen_session(session: ClientSession, agent: v1.RemoteAgent, timeout:
 
     The history that the agent sends while loading is merged into the state. If this raises, the session is unchanged.
     A load that isn't answered within `timeout` is cancelled after twice that time. The next call waits until it has
-    ended. Updates that arrive meanwhile are dropped, so that the state doesn't get the history twice.
+    ended. Updates that arrive meanwhile are dropped, so that the state doesn't get the history twice. Those that an
+    agent sends after it has ignored the cancellation are taken for the next history.
 
     Raises:
         TimeoutError: if the agent doesn't answer within `timeout` seconds.
