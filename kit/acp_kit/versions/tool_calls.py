@@ -43,17 +43,17 @@ class ToolCalls:
         id = call["toolCallId"]
         if not self.is_running(id):
             self._begin(id)
-        elif not call.get("title"):
-            call = without(call, "title")
         return self.update(call)
 
     def update(self, call: Json) -> Json:
-        """Return the fields of a `tool_call_update`. Null leaves a field unchanged in version 1."""
+        """Return the fields of a `tool_call_update`. In version 1, null and an empty title change nothing."""
         id = call["toolCallId"]
         if not self.is_known(id):
             self._begin(id)
         if call.get("title"):
             self._titles[id] = call["title"]
+        else:
+            call = without(call, "title")
         if call.get("status") in _ENDED:
             self._running.discard(id)
         shown = {name: value for name, value in call.items() if value is not None} | {"toolCallId": self._ids[id]}

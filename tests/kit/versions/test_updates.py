@@ -66,6 +66,10 @@ def test_null_in_an_update_changes_nothing() -> None:
     assert second == {"sessionUpdate": "tool_call_update", "toolCallId": "1", "title": "Reads"}
 
 
+def test_an_empty_title_changes_nothing() -> None:
+    assert [update.get("title") for update in translated(call(), change(title=""))] == ["Read", None]
+
+
 def test_a_second_start_of_a_running_call_changes_its_fields() -> None:
     _, second = translated(call(kind="read", status="pending"), call(status="in_progress"))
     assert second == {
