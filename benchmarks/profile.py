@@ -171,9 +171,7 @@ async def main() -> None:
         for name, counts in counted.items():
             ours = (counts["acp_runtime"] + counts["acp_bindings"]) / COUNTED_MESSAGES
             of_asyncio = counts["asyncio"] / COUNTED_MESSAGES
-            print(
-                f"calls for {name:36}{ours:6.1f} of ours, {of_asyncio:.1f} of asyncio"
-            )
+            print(f"calls for {name:36}{ours:6.1f} of ours, {of_asyncio:.1f} of asyncio")
 
 
 if __name__ == "__main__":

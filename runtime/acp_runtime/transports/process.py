@@ -99,7 +99,7 @@ class Process:
         self._group.signal("SIGKILL")
 
     async def close_stdin(self) -> None:
-        """Close its stdin after what is written already."""
+        """Write the buffered bytes to its stdin, then close it."""
         await self.stdin.close()
 
     async def wait(self) -> int:
@@ -122,7 +122,7 @@ class Process:
         return type(reason)(reason.reason, code, self._stderr.tail)
 
     def leave(self) -> None:
-        """Begin to close: from now on, Ctrl-C is safe, and the rest of stdout is read, so that the process can exit."""
+        """Begin to close: from now on, Ctrl-C is safe, and stdout is drained, so that the process can exit."""
         self._release.enter_context(interrupts_between_callbacks())
         self.stdout.keep_draining()
 
