@@ -26,7 +26,7 @@ _AROUND = {"benchmarks", "tests", "tools"}
 # The folders and files of a package or folder. A module may import from its own line and from those above it.
 _LAYERS = {
     "acp_runtime": (
-        {"escaping", "errors", "forks", "logs", "processes", "updates", "windows_jobs"},
+        {"commands", "escaping", "errors", "forks", "logs", "processes", "updates", "windows_jobs"},
         {"models"},
         {"stubs"},
         {"jsonrpc"},
