@@ -48,7 +48,7 @@ def _measure(options: argparse.Namespace, folder: Path) -> None:
     implementations = Implementations(with_peers=options.peers)
     setup = Setup(implementations, options.scale, folder)
     results: list[dict[str, Any]] = []
-    about = {
+    settings = {
         "machine": describe_machine(),
         "versions": find_versions(implementations),
         "rounds": options.rounds,
@@ -60,7 +60,7 @@ def _measure(options: argparse.Namespace, folder: Path) -> None:
         print("\n".join(text_lines(results[-1])), flush=True)
         if options.json:
             options.json.parent.mkdir(parents=True, exist_ok=True)
-            text = json.dumps({**about, "rows": results}, indent=1)
+            text = json.dumps({**settings, "rows": results}, indent=1)
             options.json.write_text(f"{text}\n", "utf-8")
 
 

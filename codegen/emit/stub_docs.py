@@ -157,7 +157,8 @@ class StubDocs:
         if paths:
             names = {(attribute_name(path[0]) or path[0], len(path) > 1): None for path in paths}
             fields = [f"a path in `{name}`" if is_inside else f"`{name}`" for name, is_inside in names]
-            errors.append(("RelativePath", f"{_join_alternatives(fields)} is a relative path."))
+            text = f"{_join_alternatives(fields)} is a relative path."
+            errors.append(("RelativePath", text[0].upper() + text[1:]))
         if "opens" in facts:
             errors.append(("ProtocolVersionMismatch", f"The {role} answered with another protocol version."))
         return errors
