@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from benchmarks.implementations import FailedError, Implementations
 from benchmarks.measuring import Row, measure
-from benchmarks.results import machine, result_of, versions
+from benchmarks.results import describe_machine, find_versions, summarize
 from benchmarks.rows import all_rows
 from benchmarks.setup import Setup
 from benchmarks.table import text_lines
@@ -48,14 +48,19 @@ def _measure(options: argparse.Namespace, folder: Path) -> None:
     implementations = Implementations(with_peers=options.peers)
     setup = Setup(implementations, options.scale, folder)
     results: list[dict[str, Any]] = []
-    about = {"machine": machine(), "versions": versions(implementations), "rounds": options.rounds}
+    settings = {
+        "machine": describe_machine(),
+        "versions": find_versions(implementations),
+        "rounds": options.rounds,
+        "scale": options.scale,
+    }
     for row in _selected(all_rows(setup), options):
-        results.append(result_of(row, measure(row, options.rounds, _progress)))
+        results.append(summarize(row, measure(row, options.rounds, _progress)))
         _progress("")
         print("\n".join(text_lines(results[-1])), flush=True)
         if options.json:
             options.json.parent.mkdir(parents=True, exist_ok=True)
-            text = json.dumps({**about, "scale": options.scale, "rows": results}, indent=1)
+            text = json.dumps({**settings, "rows": results}, indent=1)
             options.json.write_text(f"{text}\n", "utf-8")
 
 

@@ -16,6 +16,7 @@ OURS, FLOOR, PYTHON_SDK, TYPESCRIPT_SDK = "ours", "floor", "python-sdk", "typesc
 NEXT = "python-sdk-rc"  # the newest pre-release
 PEERS = (PYTHON_SDK, NEXT, TYPESCRIPT_SDK)
 PROGRAMS = Path(__file__).with_name("programs")
+_ROOT = Path(__file__).resolve().parents[1]
 
 Command = list[str]
 Sample = dict[str, float]
@@ -39,12 +40,12 @@ class Implementations:
 
     def __init__(self, *, with_peers: bool) -> None:
         self.missing: dict[str, str] = {}
-        self._peers: dict[str, tuple[Command, Command]] = {}
-        for name, find in _INSTALLED.items():
+        self._peers: dict[str, Path] = {}  # the interpreters of Python SDKs, and the folder of the TypeScript SDK
+        for name, install in _INSTALL.items():
             try:
                 if not with_peers:
                     raise UnavailableError("measured without peers")
-                self._peers[name] = find()
+                self._peers[name] = install()
             except UnavailableError as reason:
                 self.missing[name] = str(reason)
 
@@ -60,11 +61,12 @@ class Implementations:
 
     def command(self, name: str, role: str) -> Command:
         """Return the command for the agent or the client that is written with an implementation."""
-        if name == OURS:
-            return program("ours", f"{role}.py")
-        before, after = self._peers[name]
-        folder, suffix = ("python_sdk", "py") if name != TYPESCRIPT_SDK else ("typescript", "mjs")
-        return [*before, str(PROGRAMS / folder / f"{role}.{suffix}"), *after]
+        if name == TYPESCRIPT_SDK:
+            return ["node", str(PROGRAMS / "typescript" / f"{role}.mjs"), str(self._peers[name])]
+        python, folder = (sys.executable, "ours") if name == OURS else (str(self._peers[name]), "python_sdk")
+        if role == "client":  # which imports what both have in common
+            return [python, "-m", f"benchmarks.programs.{folder}.client"]
+        return [python, str(PROGRAMS / folder / "agent.py")]
 
 
 def program(folder: str, file: str) -> Command:
@@ -81,12 +83,14 @@ def run(command: Sequence[str], *arguments: str | int | Task) -> Sample:
     """
     words = [*command, *(argument if isinstance(argument, str) else json.dumps(argument) for argument in arguments)]
     try:
-        done = subprocess.run(words, env=environment(), capture_output=True, text=True, timeout=_SECONDS, check=False)
+        process = subprocess.run(
+            words, cwd=_ROOT, env=environment(), capture_output=True, text=True, timeout=_SECONDS, check=False
+        )
     except subprocess.TimeoutExpired:
         raise FailedError(f"`{' '.join(words)}` did not end within {_SECONDS} seconds.") from None
-    if done.returncode != 0:
-        raise FailedError(f"`{' '.join(words)}` ended with exit code {done.returncode}:\n{done.stderr[-3000:]}")
-    measured: Any = json.loads(done.stdout)
+    if process.returncode != 0:
+        raise FailedError(f"`{' '.join(words)}` ended with exit code {process.returncode}:\n{process.stderr[-3000:]}")
+    measured: Any = json.loads(process.stdout)
     return {key: float(value) for key, value in measured.items()}
 
 
@@ -95,16 +99,8 @@ def environment() -> Mapping[str, str]:
     return {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
 
 
-def _python(folder: Path) -> tuple[Command, Command]:
-    return [str(python_in(folder))], []
-
-
-def _node(folder: Path) -> tuple[Command, Command]:
-    return ["node"], [str(folder)]
-
-
-_INSTALLED: dict[str, Callable[[], tuple[Command, Command]]] = {
-    PYTHON_SDK: lambda: _python(python_sdk()),
-    NEXT: lambda: _python(python_sdk(NEXT_PYTHON_SDK)),
-    TYPESCRIPT_SDK: lambda: _node(typescript_sdk()),
+_INSTALL: dict[str, Callable[[], Path]] = {
+    PYTHON_SDK: lambda: python_in(python_sdk()),
+    NEXT: lambda: python_in(python_sdk(NEXT_PYTHON_SDK)),
+    TYPESCRIPT_SDK: typescript_sdk,
 }

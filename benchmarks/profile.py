@@ -38,8 +38,11 @@ from acp_bindings.v1 import (
 )
 from benchmarks import lines
 
-COUNT, RUNS, IN_FLIGHT = 5_000, 7, 64
-COUNTED = 200
+RUNS = 7
+# The messages in a run, and those whose function calls are counted.
+COUNT = 5_000
+COUNTED_MESSAGES = 200
+IN_FLIGHT = 64
 
 
 class Message(TypedDict):
@@ -87,56 +90,58 @@ def chunk() -> SessionUpdateAgentMessageChunk:
     return SessionUpdateAgentMessageChunk(content=ContentBlockText(text="a few words of what the agent says"))
 
 
-def build() -> SessionNotification:
+def build_update() -> SessionNotification:
     return SessionNotification(session_id=lines.SESSION, update=chunk())
 
 
-async def prompts(agent: RemoteAgent, count: int, updates: int) -> None:
+async def send_prompts(agent: RemoteAgent, count: int, updates: int) -> None:
+    """Send prompts, one after the other. During each turn, the agent sends this many updates."""
     for _ in range(count):
         await agent.session_prompt(session_id=lines.SESSION, prompt=[ContentBlockText(text=str(updates))])
 
 
-async def in_flight(agent: RemoteAgent) -> None:
-    await asyncio.gather(*(prompts(agent, COUNT // IN_FLIGHT, 0) for _ in range(IN_FLIGHT)))
+async def send_concurrent_prompts(agent: RemoteAgent) -> None:
+    await asyncio.gather(*(send_prompts(agent, COUNT // IN_FLIGHT, 0) for _ in range(IN_FLIGHT)))
 
 
-async def parts(agent: RemoteAgent) -> dict[str, Callable[[], Awaitable[None]]]:
-    received = lines.chunks(COUNT).splitlines()
+def list_steps(agent: RemoteAgent) -> dict[str, Callable[[], Awaitable[None]]]:
+    update_lines = lines.chunks(COUNT).splitlines()
     validate = TypeAdapter(Message).validate_json
-    notification = build()
+    notification = build_update()
 
-    async def validated() -> None:
-        for line in received:
+    async def validate_updates() -> None:
+        for line in update_lines:
             validate(line)
 
-    async def constructed() -> None:
+    async def build_updates() -> None:
         for _ in range(COUNT):
-            build()
+            build_update()
 
-    async def dumped() -> None:
+    async def dump_updates() -> None:
         for _ in range(COUNT):
             notification.model_dump_json()
 
     return {
-        "validate an update": validated,
-        "build an update (three models)": constructed,
-        "dump an update": dumped,
-        "stream an update, both ends": lambda: prompts(agent, 1, COUNT),
-        "round trip of a prompt, both ends": lambda: prompts(agent, COUNT, 0),
-        f"round trip, {IN_FLIGHT} in flight": lambda: in_flight(agent),
+        "validate an update": validate_updates,
+        "build an update (three models)": build_updates,
+        "dump an update": dump_updates,
+        "stream an update, both ends": lambda: send_prompts(agent, 1, COUNT),
+        "round trip of a prompt, both ends": lambda: send_prompts(agent, COUNT, 0),
+        f"round trip, {IN_FLIGHT} in flight": lambda: send_concurrent_prompts(agent),
     }
 
 
-async def best(part: Callable[[], Awaitable[None]]) -> float:
+async def measure(step: Callable[[], Awaitable[None]]) -> float:
+    """Return the microseconds of CPU per message, in the best run."""
     costs: list[float] = []
     for _ in range(RUNS):
         started = time.process_time()
-        await part()
+        await step()
         costs.append(time.process_time() - started)
     return min(costs) / COUNT * 1e6
 
 
-async def calls(work: Awaitable[None]) -> Counter[str]:
+async def count_calls(work: Awaitable[None]) -> Counter[str]:
     """Count the calls of Python functions while some work is done, by the package of the function."""
     counts: Counter[str] = Counter()
 
@@ -156,16 +161,17 @@ async def main() -> None:
     async with connect_in_process(StreamingAgent, SilentClient) as agent:
         await agent.initialize(protocol_version=1)
         await agent.session_new(cwd="/", mcp_servers=[])
-        for name, part in (await parts(agent)).items():
-            print(f"{name:36}{await best(part):6.1f} µs")
+        for name, step in list_steps(agent).items():
+            print(f"{name:36}{await measure(step):6.1f} µs")
         print()
         counted = {
-            "an update": await calls(prompts(agent, 1, COUNTED)),
-            "a request and its response": await calls(prompts(agent, COUNTED, 0)),
+            "an update": await count_calls(send_prompts(agent, 1, COUNTED_MESSAGES)),
+            "a request and its response": await count_calls(send_prompts(agent, COUNTED_MESSAGES, 0)),
         }
         for name, counts in counted.items():
-            ours, loop = counts["acp_runtime"] + counts["acp_bindings"], counts["asyncio"]
-            print(f"calls for {name:36}{ours / COUNTED:6.1f} of ours, {loop / COUNTED:.1f} of asyncio")
+            ours = (counts["acp_runtime"] + counts["acp_bindings"]) / COUNTED_MESSAGES
+            of_asyncio = counts["asyncio"] / COUNTED_MESSAGES
+            print(f"calls for {name:36}{ours:6.1f} of ours, {of_asyncio:.1f} of asyncio")
 
 
 if __name__ == "__main__":

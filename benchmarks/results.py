@@ -15,19 +15,19 @@ from benchmarks.measuring import Quantity, Row, Spread, Target
 from tools import third_party
 
 
-def result_of(row: Row, samples: dict[str, list[Sample]]) -> dict[str, Any]:
+def summarize(row: Row, samples: dict[str, list[Sample]]) -> dict[str, Any]:
     """Return a row's medians, quartiles and verdicts, with all samples."""
     return {
         "name": row.name,
         "description": row.description,
-        "quantities": [_quantity(each, samples) for each in row.quantities],
-        "targets": [_target(each, samples, several=len(row.quantities) > 1) for each in row.targets],
+        "quantities": [_summarize_quantity(quantity, samples) for quantity in row.quantities],
+        "targets": [_summarize_target(target, samples, names_key=len(row.quantities) > 1) for target in row.targets],
         "missing": row.missing,
-        "samples": {name: [_short(sample) for sample in measured] for name, measured in samples.items()},
+        "samples": {name: [_round(sample) for sample in measured] for name, measured in samples.items()},
     }
 
 
-def _quantity(quantity: Quantity, samples: dict[str, list[Sample]]) -> dict[str, Any]:
+def _summarize_quantity(quantity: Quantity, samples: dict[str, list[Sample]]) -> dict[str, Any]:
     shown = {
         name: [quantity.shown(sample[quantity.key]) for sample in measured if quantity.key in sample]
         for name, measured in samples.items()
@@ -35,27 +35,30 @@ def _quantity(quantity: Quantity, samples: dict[str, list[Sample]]) -> dict[str,
     return {
         "key": quantity.key,
         "unit": quantity.unit,
-        "by": {name: _short(asdict(Spread.of(values))) for name, values in shown.items() if values},
+        "by": {name: _round(asdict(Spread.of(values))) for name, values in shown.items() if values},
     }
 
 
-def _target(target: Target, samples: dict[str, list[Sample]], *, several: bool) -> dict[str, Any]:
-    pair = f"{target.over} / {target.under}"
-    name = target.key if target.under is None else f"{pair} ({target.key})" if several else pair
+def _summarize_target(target: Target, samples: dict[str, list[Sample]], *, names_key: bool) -> dict[str, Any]:
+    name = target.key
+    if target.under is not None:
+        name = f"{target.over} / {target.under}"
+        if names_key:
+            name += f" ({target.key})"
     result: dict[str, Any] = {"name": name, "key": target.key, "sign": target.sign, "limit": target.limit}
     ratios = target.ratios(samples)
     if not ratios:
         return {**result, "ratio": None, "passed": None}
     ratio = Spread.of(ratios)
-    return {**result, "ratio": _short(asdict(ratio)), "passed": target.is_passed(ratio.median)}
+    return {**result, "ratio": _round(asdict(ratio)), "passed": target.is_passed(ratio.median)}
 
 
-def _short(sample: Sample) -> Sample:
+def _round(sample: Sample) -> Sample:
+    """Return the numbers with five significant digits."""
     return {key: float(f"{value:.5g}") for key, value in sample.items()}
 
 
-def machine() -> dict[str, Any]:
-    """Describe the machine."""
+def describe_machine() -> dict[str, Any]:
     return {
         "processor": _processor(),
         "cores": os.cpu_count(),
@@ -63,9 +66,9 @@ def machine() -> dict[str, Any]:
     }
 
 
-def versions(implementations: Implementations) -> dict[str, str]:
+def find_versions(implementations: Implementations) -> dict[str, str]:
     """Return the versions of everything that was measured."""
-    ours = {
+    versions = {
         "acp-bindings": f"{version('acp-bindings')} ({_output('git', 'describe', '--always', '--dirty')})",
         "Python": f"{platform.python_implementation()} {platform.python_version()}",
         "pydantic": version("pydantic"),
@@ -74,11 +77,12 @@ def versions(implementations: Implementations) -> dict[str, str]:
         "websockets": version("websockets"),
     }
     if PYTHON_SDK not in implementations.missing:
-        ours[PYTHON_SDK], ours[NEXT] = third_party.PYTHON_SDK, third_party.NEXT_PYTHON_SDK
+        versions[PYTHON_SDK] = third_party.PYTHON_SDK
+        versions[NEXT] = third_party.NEXT_PYTHON_SDK
     if TYPESCRIPT_SDK not in implementations.missing:
-        ours[TYPESCRIPT_SDK] = third_party.TYPESCRIPT_SDK
-        ours["Node.js"] = _output("node", "--version").removeprefix("v")
-    return ours
+        versions[TYPESCRIPT_SDK] = third_party.TYPESCRIPT_SDK
+        versions["Node.js"] = _output("node", "--version").removeprefix("v")
+    return versions
 
 
 def _processor() -> str:
@@ -91,9 +95,9 @@ def _processor() -> str:
 
 def _output(*command: str) -> str:
     try:
-        done = subprocess.run(
+        process = subprocess.run(
             command, capture_output=True, text=True, check=True, cwd=Path(__file__).parent, timeout=30
         )
     except (OSError, subprocess.SubprocessError):
         return "unknown"
-    return done.stdout.strip()
+    return process.stdout.strip()

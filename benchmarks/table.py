@@ -34,9 +34,14 @@ def spread(values: dict[str, float]) -> str:
 def ratio(target: dict[str, Any]) -> str:
     """Return a target's measured ratio with its quartiles."""
     values: dict[str, float] | None = target["ratio"]
-    return (
-        "" if values is None else "{} ({} to {})".format(*(_decimal(values[key]) for key in ("median", "low", "high")))
-    )
+    if values is None:
+        return ""
+    return f"{_decimal(values['median'])} ({_decimal(values['low'])} to {_decimal(values['high'])})"
+
+
+def median_ratio(target: dict[str, Any]) -> str:
+    """Return a target's median ratio."""
+    return "" if target["ratio"] is None else _decimal(target["ratio"]["median"])
 
 
 def _decimal(value: float) -> str:

@@ -204,6 +204,36 @@ class PlaceFact:
 
 
 @dataclass(frozen=True)
+class Cancelled:
+    """How the requests of a session are cancelled: the attributes of the class in `acp_runtime.stubs.methods`."""
+
+    by: str
+    result: str = ""
+    by_id: bool = False
+
+    @property
+    def source(self) -> str:
+        """The Python code that makes it."""
+        return _write_call("Cancelled", [(name, value) for name, value in vars(self).items() if value])
+
+
+@dataclass(frozen=True)
+class Accepted:
+    """How a handler accepts a request: the attributes of the class in `acp_runtime.stubs.methods`."""
+
+    by: str
+    field: str
+    tag: str
+    tags: list[str]
+    id: str
+
+    @property
+    def source(self) -> str:
+        """The Python code that makes it."""
+        return _write_call("Accepted", vars(self).items())
+
+
+@dataclass(frozen=True)
 class Method:
     """A request or a notification of one side.
 
@@ -240,7 +270,7 @@ class Method:
     params_facts: tuple[PlaceFact, ...] = ()
     result_facts: tuple[PlaceFact, ...] = ()
     offered: str = ""
-    facts: tuple[tuple[str, Any], ...] = ()
+    facts: dict[str, Any] = field(default_factory=dict[str, Any], hash=False)
     entry: dict[str, Any] = field(default_factory=dict[str, Any], compare=False)
     table: str = field(default="", compare=False)
     missing: tuple[tuple[str, str], ...] = field(default=(), compare=False)
@@ -254,6 +284,16 @@ class Method:
     def key(self) -> tuple[str, str, str]:
         """What identifies it among the methods of a schema: its side, its wire name and its kind."""
         return self.side, self.wire, self.kind
+
+    @property
+    def cancelled(self) -> Cancelled | None:
+        """How it is cancelled with its session; None if it isn't."""
+        return self.facts.get("cancelled")
+
+    @property
+    def fact_sources(self) -> dict[str, str]:
+        """The Python code of the other facts."""
+        return {name: _write_value(value) for name, value in self.facts.items()}
 
 
 @dataclass(frozen=True)
@@ -277,17 +317,23 @@ class Effect:
     @property
     def source(self) -> str:
         """The Python code that makes it; empty if it does nothing, or if the schema lacks a name in its entry."""
-        if not self.arguments:
-            return ""
-        arguments = (f"{key}={_write_json(value)}" if key else _write_json(value) for key, value in self.arguments)
-        return f"{self.name}({', '.join(arguments)})"
+        return _write_call(self.name, self.arguments) if self.arguments else ""
 
 
-def _write_json(value: Json) -> str:
+def _write_call(name: str, arguments: Iterable[tuple[str, Any]]) -> str:
+    """Write a call as Python source. Each argument comes after its keyword, which may be empty."""
+    texts = (f"{keyword}={_write_value(value)}" if keyword else _write_value(value) for keyword, value in arguments)
+    return f"{name}({', '.join(texts)})"
+
+
+def _write_value(value: Any) -> str:
+    """Write JSON or a fact as Python source."""
+    if isinstance(value, Cancelled | Accepted):
+        return value.source
     if is_object(value):
-        return f"{{{', '.join(f'{python_literal(key)}: {_write_json(item)}' for key, item in value.items())}}}"
+        return f"{{{', '.join(f'{python_literal(key)}: {_write_value(item)}' for key, item in value.items())}}}"
     if is_array(value):
-        return f"[{', '.join(map(_write_json, value))}]"
+        return f"[{', '.join(map(_write_value, value))}]"
     return python_literal(value)
 
 

@@ -48,5 +48,9 @@ def method_name(wire: str) -> str:
     return snake(wire)
 
 
+def is_method_name(name: str) -> bool:
+    return name.isidentifier() and not keyword.iskeyword(name) and not name.startswith("_")
+
+
 def is_class_name(name: str) -> bool:
     return re.fullmatch(r"[A-Z][A-Za-z0-9]{0,199}", name) is not None and not keyword.iskeyword(name)

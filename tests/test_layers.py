@@ -26,7 +26,7 @@ _AROUND = {"benchmarks", "tests", "tools"}
 # The folders and files of a package or folder. A module may import from its own line and from those above it.
 _LAYERS = {
     "acp_runtime": (
-        {"escaping", "errors", "forks", "logs", "processes", "updates", "windows_jobs"},
+        {"commands", "escaping", "errors", "forks", "logs", "processes", "updates", "windows_jobs"},
         {"models"},
         {"stubs"},
         {"jsonrpc"},
@@ -50,7 +50,7 @@ _LAYERS = {
         {"closing"},
     ),
     "codegen": (
-        {"aliases", "errors", "escaping", "ir", "names", "nodes", "toml", "types", "values"},
+        {"chosen_names", "errors", "escaping", "ir", "names", "nodes", "toml", "types", "values"},
         {"files"},
         {"pinned"},
         {"read"},

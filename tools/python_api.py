@@ -9,7 +9,6 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
 
 import griffe
 
@@ -43,12 +42,6 @@ PUBLIC = {
 
 # These import all that they offer.
 _IMPORTING = {"acp_runtime", "acp_runtime.transports", "acp_kit.registry", "acp_kit.sync", "acp_kit.versions"}
-
-
-def find_public_names(module: ModuleType) -> list[str]:
-    """Return the public names of a module: those in `__all__`, or else all names except those of modules."""
-    names = [name for name, value in vars(module).items() if name[0] != "_" and not isinstance(value, ModuleType)]
-    return sorted(getattr(module, "__all__", names))
 
 
 def python_api_changes(base: str, repository: Path) -> list[str]:

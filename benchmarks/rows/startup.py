@@ -23,7 +23,7 @@ def cold_start(setup: Setup) -> Row:
         description="A raw process starts an agent. Timed from the start to the response of `initialize`. "
         "Floor: a script that imports asyncio and pydantic, defines one model and writes a line.",
         quantities=[_MILLISECONDS],
-        measures=_started(setup, "initialize"),
+        measures=_measures(setup, "initialize"),
         targets=[at_most(1.6), at_least(1, better_than=TYPESCRIPT_SDK), at_least(2.2, better_than=PYTHON_SDK)],
         missing=setup.implementations.missing,
         warm=True,
@@ -49,20 +49,21 @@ def first_prompt(setup: Setup) -> Row:
         description="The same as cold-start, followed by a session and a prompt that streams one update. Timed from "
         "the start to the prompt's response. Floor: that of cold-start.",
         quantities=[_MILLISECONDS],
-        measures=_started(setup, "prompt"),
+        measures=_measures(setup, "prompt"),
         targets=[at_most(1.7)],
         missing=setup.implementations.missing,
         warm=True,
     )
 
 
-def _started(setup: Setup, until: str) -> dict[str, Measure]:
+def _measures(setup: Setup, until: str) -> dict[str, Measure]:
     agents = {name: setup.implementations.command(name, "agent") for name in setup.implementations.names}
-    return {name: _start(until, agent) for name, agent in agents.items()} | {
-        FLOOR: _start("line", program("floor", "start.py"))
-    }
+    measures = {name: _measure_start(until, agent) for name, agent in agents.items()}
+    measures[FLOOR] = _measure_start("line", program("floor", "start.py"))
+    return measures
 
 
-def _start(until: str, command: Command) -> Measure:
+def _measure_start(until: str, command: Command) -> Measure:
+    """Return a measure of the seconds from the start of a program until it has written or answered something."""
     task: Task = {"do": "start", "until": until}
     return partial(run, program("raw", "client.py"), task, *command)

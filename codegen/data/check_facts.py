@@ -202,7 +202,7 @@ def _missing_name_error(profile: Profile, method: Method, key: str, name: str, w
 
 def _check_result(schema: Schema, method: Method) -> None:
     """Check that the result of a cancelled request is a valid result of the method."""
-    _, text, _ = dict(method.facts).get("cancelled", ("", "", False))
+    text = method.cancelled.result if method.cancelled else ""
     if text and not fits(schema, json.loads(text), Type("ref", method.result or "")):
         message = f"{FILE} {method.wire!r}: the result in `cancelled`, {text}, is not a {method.result}."
         raise SchemaError(f"/$defs/{method.result}", message, next_step=CORRECT)
@@ -210,7 +210,7 @@ def _check_result(schema: Schema, method: Method) -> None:
 
 def _check_properties(profile: Profile, schema: Schema) -> None:
     """Check that the messages have the properties that `[<version>.properties]` names."""
-    opening = [method for method in schema.methods if dict(method.facts).get("opens")]
+    opening = [method for method in schema.methods if method.facts.get("opens")]
     # The messages that may have each property, and whether one or all of them must have it.
     messages: dict[str, tuple[list[str | None], Callable[[Iterable[bool]], bool]]] = {
         "session": ([method.params for method in schema.methods], any),

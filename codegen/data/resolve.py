@@ -29,7 +29,7 @@ from codegen.data.facts_file import (
 from codegen.data.place_facts import PlaceFactFinder, find_messages, find_place_keys
 from codegen.data.places import Places
 from codegen.errors import SchemaError
-from codegen.ir import Definition, Field, Method, Model, Schema, Union
+from codegen.ir import Accepted, Cancelled, Definition, Field, Method, Model, Schema, Union
 from codegen.names import attribute_name
 from codegen.nodes import escape
 from codegen.toml import SEE_TOP_OF_FILE
@@ -154,7 +154,7 @@ class Resolver:
             capability=capability,
             baseline=entry.get("baseline", False),
             offered=entry.get("offered", ""),
-            facts=tuple(self._find_facts(method, entry)),
+            facts=dict(self._find_facts(method, entry)),
             entry=entry,
             table=table,
             missing=self.find_missing(method, entry),
@@ -222,7 +222,7 @@ class Resolver:
         if cancelled and cancelled.get("result", {}).keys() <= result_fields.keys():
             self._check_cancelled(cancelled["by"], place, result)
             result_json = json.dumps(cancelled["result"], separators=(",", ":")) if "result" in cancelled else ""
-            yield "cancelled", (cancelled["by"], result_json, cancelled.get("by_id", False))
+            yield "cancelled", Cancelled(cancelled["by"], result_json, cancelled.get("by_id", False))
         if "accepted" in facts and all(
             exists for key, _, exists in self._find_names(method, entry) if key == "accepted"
         ):
@@ -239,17 +239,18 @@ class Resolver:
             )
         return {key: value for key, value in entry.items() if key not in of_other_kind}
 
-    def _resolve_accepted(self, fact: dict[str, Any], place: str, result: str) -> tuple[Any, ...]:
-        """Return the fact for the runtime: the notification, its field, the field's tag, that tag's values, the id."""
+    def _resolve_accepted(self, fact: dict[str, Any], place: str, result: str) -> Accepted:
         wire = fact["parts"][0].partition(".")[0]
         field = fields_by_wire(self._schema, self._notifications[fact["by"]])[wire]
         union = self._schema.definitions.get(field.type.non_null.name)
         tag = union.tag if isinstance(union, Union) else None
-        tags = tuple(part.removeprefix(f"{wire}.") for part in fact["parts"])
+        tags = [part.removeprefix(f"{wire}.") for part in fact["parts"]]
         if tag is None or any("." in value for value in tags):
             parts = ", ".join(fact["parts"])
             raise _error(result, f"{place}: `accepted` needs tags of one field, but names {parts}.")
-        return fact["by"], field.name, tag, tags, attribute_name(fact["id"])
+        return Accepted(
+            by=fact["by"], field=field.name, tag=tag, tags=tags, id=attribute_name(fact["id"]) or fact["id"]
+        )
 
     def _check_cancelled(self, by: str, place: str, result: str) -> None:
         if by not in self._notifications:

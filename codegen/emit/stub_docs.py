@@ -43,7 +43,7 @@ class StubDocs:
             needs.append(
                 f"Needs no capability; {OTHER_ROLE[role]}s {_verb(method)} {_this(method)} if {method.offered}."
             )
-        if "interactive" in dict(method.facts):
+        if "interactive" in method.facts:
             needs.append("The notifications of its session that were received before it are handled first.")
         return needs
 
@@ -60,16 +60,16 @@ class StubDocs:
 
     def list_caller_notes(self, method: Method, role: str) -> list[str]:
         """Return sentences about when to call a method of a role, and about the call's side effects."""
-        facts = dict(method.facts)
         notes: list[str] = []
         if method.offered:
             notes.append(f"Needs no capability; {_verb(method)} it only if {method.offered}.")
         for ended, answer in self._find_cancelled(method, OTHER_ROLE[role]):
             notes.append(f"The session's pending `{ended.wire}` requests are answered with {answer}.")
-        if facts.get("cancelled", ("", ""))[1] and self._is_handled_by(role, facts["cancelled"][0]):
-            notes.append(f"If the task that awaits the result is cancelled, `{facts['cancelled'][0]}` is sent.")
-        if "gone" in facts:
-            notes.append(f"The error {facts['gone']} counts as success, because nothing was left to end.")
+        cancelled = method.cancelled
+        if cancelled and cancelled.result and self._is_handled_by(role, cancelled.by):
+            notes.append(f"If the task that awaits the result is cancelled, `{cancelled.by}` is sent.")
+        if "gone" in method.facts:
+            notes.append(f"The error {method.facts['gone']} counts as success, because nothing was left to end.")
         return notes
 
     def list_accepted_parts(self, method: Method) -> str:
@@ -90,13 +90,13 @@ class StubDocs:
         """Return a sentence about a default that differs from the one in the class's docstring; otherwise empty."""
         if method.baseline or method.result:
             return ""
-        if "cancels" in dict(method.facts):
+        if "cancels" in method.facts:
             return "The default does nothing, because the connection has cancelled the request already."
         cancelled = list(self._find_cancelled(method, role))
         if not cancelled:
             return ""
         request, answer = cancelled[0]
-        if dict(request.facts)["cancelled"][1]:
+        if request.cancelled and request.cancelled.result:
             effect = f"it cancels the session's `{request.wire}`, which is then answered with {answer}"
             return f"You need not override the default: {effect}."
         effect = f"cancels the session's `{request.wire}` requests in flight, which are then answered with {answer}"
@@ -105,8 +105,9 @@ class StubDocs:
     def _find_cancelled(self, notification: Method, role: str) -> Iterator[tuple[Method, str]]:
         """Yield the methods of a role that a notification cancels, and what answers a cancelled request."""
         for method in self._schema.methods:
-            by, result, _ = dict(method.facts).get("cancelled", ("", "", False))
-            if by == notification.wire and role in method.handled_by:
+            cancelled = method.cancelled
+            if cancelled and cancelled.by == notification.wire and role in method.handled_by:
+                result = cancelled.result
                 yield method, f"`{json.dumps(json.loads(result))}`" if result else "the error -32800"
 
     def _is_handled_by(self, role: str, wire: str) -> bool:
@@ -147,7 +148,7 @@ class StubDocs:
 
     def list_errors(self, method: Method, role: str) -> list[tuple[str, str]]:
         """Return the exceptions of a call that not every call can raise, with their reasons."""
-        facts = dict(method.facts)
+        facts = method.facts
         errors: list[tuple[str, str]] = []
         if needs := self._write_needs(method):
             exempt = f" Not raised for a `{facts['exempt']}` that the {role} created." if "exempt" in facts else ""
@@ -156,7 +157,8 @@ class StubDocs:
         if paths:
             names = {(attribute_name(path[0]) or path[0], len(path) > 1): None for path in paths}
             fields = [f"a path in `{name}`" if is_inside else f"`{name}`" for name, is_inside in names]
-            errors.append(("RelativePath", f"{_join_alternatives(fields)} is a relative path."))
+            text = f"{_join_alternatives(fields)} is a relative path."
+            errors.append(("RelativePath", text[0].upper() + text[1:]))
         if "opens" in facts:
             errors.append(("ProtocolVersionMismatch", f"The {role} answered with another protocol version."))
         return errors

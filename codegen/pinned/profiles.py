@@ -52,6 +52,11 @@ class Profile:
         return _TITLES[self.name]
 
     @property
+    def heading(self) -> str:
+        """The title with a capital letter."""
+        return self.title[:1].upper() + self.title[1:]
+
+    @property
     def protocol_version(self) -> int:
         return int(self.name[1])
 

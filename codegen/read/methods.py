@@ -13,9 +13,9 @@ from collections import Counter
 from typing import Any, NamedTuple
 
 from acp_runtime.stubs.roles import Handler, Remote
-from codegen.aliases import read_aliases, suggest_entry
+from codegen.chosen_names import read_chosen_names, suggest_entry
 from codegen.errors import SchemaError
-from codegen.ir import Method
+from codegen.ir import OTHER_ROLE, Method
 from codegen.names import method_name
 from codegen.read.envelopes import Payload
 from codegen.read.vocabulary import DEPRECATED
@@ -33,10 +33,12 @@ _SIDES = {
 # Attributes that every handler or proxy inherits.
 _INHERITED = frozenset((*dir(Handler), *dir(Remote), "request", "requests", "notify", "notifications"))
 # Names that generated modules use, and as `<role>.<name>`, names that the bases of the roles use.
-RESERVED_NAMES = {"PROFILE", "PROTOCOL_VERSION"}.union(
-    *({f"{role.upper()}_REQUESTS", f"{role.upper()}_NOTIFICATIONS"} for role in ("agent", "client")),
-    *({f"{role}.{name}" for name in _INHERITED} for role in ("agent", "client")),
-)
+_RESERVED = {
+    "PROFILE",
+    "PROTOCOL_VERSION",
+    *(f"{role.upper()}_{kind}" for role in OTHER_ROLE for kind in ("REQUESTS", "NOTIFICATIONS")),
+    *(f"{role}.{name}" for role in OTHER_ROLE for name in _INHERITED),
+}
 
 
 class _Part(NamedTuple):
@@ -52,27 +54,28 @@ def read_methods(raw: dict[str, Any], payloads: set[Payload]) -> list[Method]:
     definitions = raw["$defs"]
     parts = _find_parts(definitions, payloads)
     docs = _collect_docs(payloads)
-    calls = {part: name for part, name in parts.items() if part.kind != "response"}
-    # A request and a notification can share a Python name.
-    aliases = read_aliases().methods
-    names = Counter(aliases.get(part.wire, method_name(part.wire)) for part in calls)
+    chosen_names = read_chosen_names().methods
+    names = {part: chosen_names.get(part.wire, method_name(part.wire)) for part in parts if part.kind != "response"}
+    counts = Counter(names.values())
     methods: list[Method] = []
-    for (side, wire, kind), params in calls.items():
-        name = aliases.get(wire, method_name(wire))
-        is_notification = kind == "notification"
-        has_request = is_notification and _Part(side, wire, "request") in parts
+    for part, name in names.items():
+        params = parts[part]
+        is_notification = part.kind == "notification"
+        # A request and a notification can have the same name: on one side, or in the tables of both.
+        has_namesake = is_notification and part._replace(kind="request") in parts
+        constant = f"{name}_notification" if is_notification and counts[name] > 1 else name
         doc = docs[params] or definitions[params].get("description", "")
         is_deprecated = "deprecated" in definitions[params] or DEPRECATED in doc.split("\n\n")
         if is_deprecated and DEPRECATED not in doc:
             doc = f"{doc}\n\n{DEPRECATED}"
         method = Method(
-            wire=wire,
-            name=avoid_inherited(f"{name}_notification" if has_request else name),
-            constant=f"{name}_notification".upper() if is_notification and names[name] > 1 else name.upper(),
-            side=side,
-            handled_by=_SIDES[side][0],
+            wire=part.wire,
+            name=_avoid_inherited(f"{name}_notification" if has_namesake else name),
+            constant=constant.upper(),
+            side=part.side,
+            handled_by=_SIDES[part.side][0],
             params=params,
-            result=None if is_notification else parts[_Part(side, wire, "response")],
+            result=None if is_notification else parts[part._replace(kind="response")],
             doc=doc,
             deprecated=is_deprecated,
         )
@@ -143,7 +146,7 @@ def _check_complete(parts: dict[_Part, str], payloads: set[Payload], definitions
 
 def _check_names(methods: list[Method]) -> None:
     """Check that every method has a name of its own, in the tables and on each role that handles it."""
-    names = dict.fromkeys(RESERVED_NAMES, "something else")
+    names = dict.fromkeys(_RESERVED, "something else")
     for method in methods:
         pointer = f"/$defs/{method.params}/x-method"
         if keyword.iskeyword(method.name) or not method.name.isidentifier():
@@ -169,6 +172,6 @@ def _collect_docs(payloads: set[Payload]) -> dict[str, str]:
     return {name: "\n\n".join(filter(None, texts)) for name, texts in docs.items()}
 
 
-def avoid_inherited(name: str) -> str:
+def _avoid_inherited(name: str) -> str:
     """Add an underscore to a method's name if the bases of the roles have a public attribute of that name."""
     return f"{name}_" if name in _INHERITED and not name.startswith("_") else name

@@ -11,7 +11,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import Any
 
-from codegen.aliases import FILE as NAMES, read_aliases, suggest_entry
+from codegen.chosen_names import FILE as NAMES, read_chosen_names, suggest_entry
 from codegen.errors import SchemaError
 from codegen.ir import Alias, Definition, Field, Member, Model, Schema, Union, is_inline
 from codegen.names import is_class_name, pascal
@@ -25,18 +25,18 @@ from codegen.read.variants import Tag, Variant, find_constant, find_tag, read_va
 RESERVED = frozenset(
     {
         "Absolute",
+        "Accepted",
         "Agent",
         "Annotated",
         "Any",
-        "AnyMethod",
         "Base64",
         "BaseModel",
         "ByTag",
+        "Cancelled",
         "ClassVar",
         "Client",
         "DateTime",
         "DefaultOnError",
-        "DefaultOnMissing",
         "DefaultOnNull",
         "Double",
         "EmptyOnError",
@@ -201,7 +201,7 @@ class _Reader:
         names = Counter(field.name for field in fields)
         if clashing := [field for field in fields if names[field.name] > 1]:
             # One of them has its name from the file, because those by rule are unique.
-            field = next((field for field in clashing if field.wire in read_aliases().attributes), clashing[0])
+            field = next((field for field in clashing if field.wire in read_chosen_names().attributes), clashing[0])
             raise variant.node.error(
                 f"Two properties have the name {field.name}.",
                 next_step=suggest_entry("attributes", field.wire, f"{field.name}_"),
@@ -275,13 +275,13 @@ class _Reader:
                 "There is no rule for a title beside a tag, which names the member already.", "title"
             )
         key = f"{union}:{value if value is not None else member.title}"
-        alias = read_aliases().classes.get(key, union)
-        if not alias.startswith(union):
+        class_name = read_chosen_names().classes.get(key, union)
+        if not class_name.startswith(union):
             raise member.node.error(
-                f"{NAMES} names it {alias}, but the name of a union's member begins with that of the union.",
+                f"{NAMES} names it {class_name}, but the name of a union's member begins with that of the union.",
                 next_step=_suggest_class(key, union),
             )
-        label = alias.removeprefix(union) or pascal(key.partition(":")[2])
+        label = class_name.removeprefix(union) or pascal(key.partition(":")[2])
         if not label or not is_class_name(union + label):
             raise member.node.error(
                 "Expected a short constant tag or a title, to name the union member by.",

@@ -14,7 +14,7 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
-from codegen.aliases import read_aliases
+from codegen.chosen_names import read_chosen_names
 from codegen.errors import SchemaError
 from codegen.escaping import code, escape_unsafe
 from codegen.nodes import escape, is_array, is_object
@@ -40,7 +40,7 @@ _UNCHECKED = "; the bindings don't check this."
 
 def prepare(schema: Any) -> Any:
     """Return a schema as the later passes read it: without annotations, and with the names of `names.toml`."""
-    return read_aliases().rename_definitions(canonicalise(schema))
+    return read_chosen_names().rename_definitions(canonicalise(schema))
 
 
 def canonicalise(schema: Any, *, inside: str = "items") -> Any:

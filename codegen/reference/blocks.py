@@ -27,9 +27,7 @@ def write_blocks(profile: str, schema: Schema, examples: Examples) -> dict[str, 
             "method": method,
             "keywords": write_keywords(list(params.fields)),
             "result": to_python(examples.make(method.result)) if method.result else "",
-            "keeps_default": any(
-                dict(other.facts).get("cancelled", ("",))[0] == method.wire for other in schema.methods
-            ),
+            "keeps_default": any(other.cancelled and other.cancelled.by == method.wire for other in schema.methods),
         }
         for role in method.handled_by:
             for kind in ("call", "handle"):

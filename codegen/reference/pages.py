@@ -62,7 +62,10 @@ def reference_pages(profiles: Mapping[Profile, Snapshot]) -> dict[str, str]:
     schema = profiles[profile].schema
     topics, examples = read_topics(), Examples(schema, read_choices())
     sections = find_sections(schema, topics, examples)
-    common = {"other": OTHER_ROLE, "texts": TypeTexts({name: section.target for name, section in sections.items()})}
+    common = {
+        "other_role": OTHER_ROLE,
+        "texts": TypeTexts({name: section.target for name, section in sections.items()}),
+    }
     pages: dict[str, str] = {}
 
     def add(name: str, template: str, **values: Any) -> None:

@@ -76,7 +76,8 @@ def description(text: str) -> str:
     for part in text.strip().split("\n\n"):
         is_member = _is_member(part)
         is_inside = is_member or (bool(parts) and parts[-1].startswith(("- `", "  ")))
-        parts.append(("- " if is_member else "  " if is_inside else "") + (_indent(part) if is_inside else part))
+        indented = ("- " if is_member else "  ") + part.replace("\n", "\n  ")
+        parts.append(indented if is_inside else part)
     return markdown("\n\n".join(parts))
 
 
@@ -93,7 +94,3 @@ def first_sentence(text: str) -> str:
 
 def _is_member(part: str) -> bool:
     return part.startswith("`") and "`: " in part.partition("\n")[0]
-
-
-def _indent(part: str) -> str:
-    return part.replace("\n", "\n  ")

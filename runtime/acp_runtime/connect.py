@@ -109,7 +109,7 @@ class Connector(Generic[AgentT, ClientT, RemoteAgentT, RemoteClientT]):
         """
 
         def start() -> Process:
-            from acp_runtime.processes import environment
+            from acp_runtime.commands import environment
             from acp_runtime.transports.process import Process
 
             inherited = options.inherit_env if inherit_env is None else inherit_env

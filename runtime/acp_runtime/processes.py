@@ -1,4 +1,4 @@
-"""Subprocesses in process groups of their own: their environment, their start, their exit, and their end.
+"""Subprocesses in process groups of their own: their start, their exit, and their end.
 
 The kit uses it as the connection does. asyncio's subprocesses are not used: their `wait` also waits for pipes that a
 grandchild keeps open (CPython #119710), and their readers limit the length of lines.
@@ -9,13 +9,11 @@ from __future__ import annotations
 import asyncio
 import atexit
 import os
-import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Collection, Generator, Iterable, Mapping
-from contextlib import contextmanager, suppress
-from errno import EINVAL, ENOENT
+from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from io import FileIO
 from logging import WARNING, getLogger
@@ -24,57 +22,16 @@ from threading import Thread
 from typing import Any, cast
 from weakref import finalize, ref
 
+from acp_runtime.commands import explain_start_errors, find_program
 from acp_runtime.forks import close_in_children
 from acp_runtime.logs import log
 
 _logger = getLogger(__name__)
 
-# The variables that programs need to run and to find their user's files. None is likely to hold a secret.
-_SAFE_VARIABLES = frozenset(
-    {
-        "HOME",
-        "LANG",
-        "LANGUAGE",
-        "LOGNAME",
-        "PATH",
-        "SHELL",
-        "TERM",
-        "TMPDIR",
-        "TZ",
-        "USER",
-        "XDG_CACHE_HOME",
-        "XDG_CONFIG_HOME",
-        "XDG_DATA_HOME",
-        "XDG_RUNTIME_DIR",
-        "XDG_STATE_HOME",
-        # Windows
-        "APPDATA",
-        "COMSPEC",
-        "HOMEDRIVE",
-        "HOMEPATH",
-        "LOCALAPPDATA",
-        "PATHEXT",
-        "PROGRAMDATA",
-        "PROGRAMFILES",
-        "SYSTEMDRIVE",
-        "SYSTEMROOT",
-        "TEMP",
-        "TMP",
-        "USERNAME",
-        "USERPROFILE",
-        "WINDIR",
-    }
-)
-# In the arguments of a .cmd or .bat file, cmd.exe interprets these even in quotes. On Windows, `npx` is such a file.
-FOR_CMD_EXE = frozenset('"%&|<>^!\r\n')
 # The exit code of a process whose status is unknown, as asyncio has it.
 UNKNOWN_EXIT_CODE = 255
 # Seconds to wait for the system to end a killed process.
 _KILL_DEADLINE = 2.0
-
-
-class InvalidCommand(OSError, ValueError):
-    """The command, an argument or a variable can't be passed to a process, for example because it contains NUL."""
 
 
 class ProcessGroup:
@@ -239,9 +196,10 @@ def start(
     args: tuple[str, ...],
     cwd: str | Path | None,
     env: dict[str, str],
+    *,
     stdin: int,
     stderr: int | FileIO,
-    what: str = "",
+    role: str = "",
     on_exit: Callable[[], object] = lambda: None,
 ) -> ProcessGroup:
     """Start a subprocess in a process group of its own, with a pipe for its stdout.
@@ -253,7 +211,7 @@ def start(
         env: its environment.
         stdin: a descriptor, or a constant of `subprocess`. Pipes are unbuffered.
         stderr: the same, or a file.
-        what: what the command is, for messages; with a space at the end.
+        role: what the command is, such as "the agent"; empty if messages need not say it.
         on_exit: called in another thread when the process has exited.
 
     Raises:
@@ -264,7 +222,7 @@ def start(
     asyncio.get_running_loop()  # raises before a process is started that nothing would wait for
     if isinstance(cast("object", command), (list, tuple)):
         raise TypeError("The command must be text, not a list. Pass it and each of its arguments separately.")
-    with start_errors(what, command, cwd, env):
+    with explain_start_errors(command, cwd, env, role=role):
         program = find_program(command, args, env)
         popen = subprocess.Popen(
             [program, *args],
@@ -278,92 +236,3 @@ def start(
             creationflags=0x200 if sys.platform == "win32" else 0,  # CREATE_NEW_PROCESS_GROUP
         )
     return ProcessGroup(popen, on_exit)
-
-
-def find_program(command: str, args: Iterable[str], env: Mapping[str, str]) -> str:
-    """Return the program that a command starts: on Windows, the file in the folders of PATH, with its extension.
-
-    Raises:
-        InvalidCommand: if it is a script of cmd.exe, which would interpret one of the arguments.
-    """
-    if sys.platform == "win32":
-        command = shutil.which(command, path=env.get("PATH")) or command
-        check_arguments(command, args)
-    return command
-
-
-def check_arguments(program: str, args: Iterable[str]) -> None:
-    """Check the arguments of a program, which may be a script of cmd.exe.
-
-    Raises:
-        InvalidCommand: if cmd.exe would interpret one of them.
-    """
-    special = " ".join(sorted(FOR_CMD_EXE.intersection("".join(map(str, args)))))
-    # In file names, Windows ignores dots and spaces at the end.
-    if special and program.rstrip(" .").lower().endswith((".cmd", ".bat")):
-        reason = f"cmd.exe runs {program!r}, and would interpret {special!r} in an argument. Start what it starts"
-        raise InvalidCommand(EINVAL, reason)
-
-
-@contextmanager
-def start_errors(what: str, command: str, cwd: str | Path | None, env: dict[str, str]) -> Generator[None]:
-    """Let errors in the block name the command and the reason why it can't be started."""
-    try:
-        yield
-    except OSError as error:
-        raise _start_error(error, what, command, cwd, env) from None  # it is the same error with more words
-    except ValueError as error:
-        raise InvalidCommand(EINVAL, f"Can't start {what}{command!r}: {error}") from error
-
-
-def _start_error(error: OSError, what: str, command: str, cwd: str | Path | None, env: dict[str, str]) -> OSError:
-    """Return the same error with a message that names the command and the reason."""
-    command = os.fsdecode(command)
-    reason, filename, note = error.strerror or str(error), error.filename, ""
-    first = command.partition(" ")[0]
-    if cwd is not None and not os.path.isdir(cwd):
-        reason, filename = f"its working folder {os.fsdecode(cwd)!r} is not a folder that exists", os.fsdecode(cwd)
-    elif not command:
-        reason = "the command is empty"
-    elif error.errno == ENOENT and _which(command, cwd, env):
-        reason = "the interpreter named in its first line doesn't exist"
-    elif error.errno == ENOENT and first != command and _which(first, cwd, env):
-        reason = f"{reason}. Pass the command {first!r} and each of its arguments separately"
-        filename = None  # the message would end with the whole command once more
-    elif cwd is not None and os.path.dirname(command) and not os.path.isabs(command):
-        reason, filename = f"{reason}. A relative command is looked up in cwd, {os.fsdecode(cwd)!r}", None
-    elif error.errno == ENOENT and not os.path.dirname(command):
-        note = "It is not in a folder of PATH. Install it, or write its whole path."
-    explained = type(error)(error.errno, f"Can't start {what}{command!r}: {reason}", filename)
-    if note:
-        explained.add_note(note)
-    return explained
-
-
-def _which(command: str, cwd: str | Path | None, env: dict[str, str]) -> str | None:
-    """Find an executable file: by its path, which is relative to `cwd`, or in the folders of PATH."""
-    path = os.path.join(cwd or "", command) if os.path.dirname(command) else command
-    return shutil.which(path, path=env.get("PATH"))
-
-
-def environment(extra: Mapping[str, str] | None, inherit: bool | Collection[str]) -> dict[str, str]:
-    """Return the environment of a subprocess: all or part of this process's, plus additional variables.
-
-    Args:
-        extra: additional variables, which override inherited ones.
-        inherit: True for all variables, False for the few that every program needs, or the names of those to inherit.
-
-    Raises:
-        TypeError: if `inherit` is a single name.
-    """
-    wanted = cast("object", inherit)
-    if isinstance(wanted, str) or not isinstance(wanted, (bool, Collection)):
-        raise TypeError(f"inherit_env must be True, False or a list of names, not {wanted!r}.")
-    return {**{name: value for name, value in os.environ.items() if _is_inherited(name, inherit)}, **(extra or {})}
-
-
-def _is_inherited(name: str, inherit: bool | Collection[str]) -> bool:
-    if isinstance(inherit, bool):
-        return inherit or name in _SAFE_VARIABLES or name.startswith("LC_")
-    # On Windows, names in os.environ are always upper case.
-    return name in inherit or (sys.platform == "win32" and name in {other.upper() for other in inherit})

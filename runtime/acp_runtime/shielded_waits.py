@@ -58,15 +58,20 @@ class ShieldedWaits:
 
     async def until(self, condition: Callable[[], bool], deadline: float) -> bool:
         """Poll a condition at growing intervals, for at most `deadline` seconds. Return whether it holds."""
-        start, pause = self._loop.time(), _FIRST_PAUSE
+        start = self._loop.time()
+        pause = _FIRST_PAUSE
         never: asyncio.Future[None] = self._loop.create_future()
         while not condition():
-            left = start + min(deadline, _MAX_SECONDS[min(self._count, len(_MAX_SECONDS) - 1)]) - self._loop.time()
-            if left <= 0:
+            seconds_left = start + min(deadline, self._max_seconds) - self._loop.time()
+            if seconds_left <= 0:
                 return False
-            await self._wait(never, min(pause, left))
+            await self._wait(never, min(pause, seconds_left))
             pause = min(2 * pause, _LAST_PAUSE)
         return True
+
+    @property
+    def _max_seconds(self) -> float:
+        return _MAX_SECONDS[min(self._count, len(_MAX_SECONDS) - 1)]
 
     async def _wait(
         self, event: asyncio.Future[Any], timeout: float | None, on_cancel: Callable[[], object] = lambda: None

@@ -10,7 +10,7 @@ import pytest
 from benchmarks.implementations import FLOOR, OURS, FailedError, run
 from benchmarks.measuring import Quantity, Row, Target, at_least, at_most, no_more_than
 from benchmarks.report import render
-from benchmarks.results import result_of
+from benchmarks.results import summarize
 
 SAMPLES = {
     OURS: [{"seconds": 2.0}, {"seconds": 30.0}, {"seconds": 4.0}],
@@ -23,7 +23,7 @@ def row_with(*targets: Target, unit: Quantity | None = None) -> Row:
 
 
 def test_a_ratio_is_the_median_of_the_rounds_ratios_not_the_ratio_of_medians() -> None:
-    [target] = result_of(row_with(at_most(2)), {**SAMPLES, FLOOR: [{"seconds": each} for each in (1.0, 30.0, 8.0)]})[
+    [target] = summarize(row_with(at_most(2)), {**SAMPLES, FLOOR: [{"seconds": each} for each in (1.0, 30.0, 8.0)]})[
         "targets"
     ]
     assert target["ratio"]["median"] == 1.0
@@ -42,12 +42,12 @@ def test_a_ratio_is_the_median_of_the_rounds_ratios_not_the_ratio_of_medians() -
     ],
 )
 def test_a_target_is_passed_missed_or_not_measured(target: Target, passed: bool | None) -> None:
-    [result] = result_of(row_with(target), SAMPLES)["targets"]
+    [result] = summarize(row_with(target), SAMPLES)["targets"]
     assert result["passed"] is passed
 
 
 def test_a_quantity_with_a_count_is_shown_as_a_rate() -> None:
-    [quantity] = result_of(row_with(unit=Quantity("seconds", "updates/s", count=100)), SAMPLES)["quantities"]
+    [quantity] = summarize(row_with(unit=Quantity("seconds", "updates/s", count=100)), SAMPLES)["quantities"]
     assert quantity["by"][OURS] == {"median": 25.0, "low": pytest.approx(14.167), "high": 37.5}
 
 
@@ -60,7 +60,7 @@ def test_the_error_for_a_failed_program_has_its_output(tmp_path: Path) -> None:
 
 def test_the_page_has_the_medians_and_the_verdict_of_each_target() -> None:
     machine = {"processor": "a processor", "cores": 2, "system": "Linux"}
-    row = result_of(row_with(at_most(1.9)), SAMPLES)
+    row = summarize(row_with(at_most(1.9)), SAMPLES)
     page = render({"machine": machine, "versions": {"Python": "3.11"}, "rounds": 3, "scale": 1.0, "rows": [row]})
     assert "| a-row | s | 4 | 2 |  |  |  |" in page
     assert "| a-row | ours / floor | ≤ 1.9 | 2.00 | MISSED |" in page

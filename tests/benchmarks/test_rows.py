@@ -11,7 +11,7 @@ import pytest
 
 from benchmarks.implementations import FLOOR, NEXT, OURS, PEERS, Implementations, Sample, run
 from benchmarks.measuring import Row, measure
-from benchmarks.results import result_of
+from benchmarks.results import summarize
 from benchmarks.rows import all_rows, large_lines
 from benchmarks.setup import Setup
 from benchmarks.table import text_lines
@@ -67,7 +67,7 @@ def row_named(name: str, folder: Path, *, with_peers: bool) -> Row:
 def test_each_row_is_measured_and_every_target_without_a_peer_gets_a_verdict(name: str, tmp_path: Path) -> None:
     # Without the run before the first round, because this test looks at no times.
     row = replace(row_named(name, tmp_path, with_peers=False), warm=False)
-    result = result_of(row, measure(row, 1, _quiet))
+    result = summarize(row, measure(row, 1, _quiet))
     assert all(OURS in quantity["by"] for quantity in result["quantities"])
     for target, outcome in zip(row.targets, result["targets"], strict=True):
         assert (outcome["passed"] is None) == bool({target.over, target.under} & set(PEERS))
@@ -96,6 +96,6 @@ def test_a_peer_is_measured_with_programs_of_its_own(peer: str, name: str, tmp_p
 
 def test_missing_peers_are_printed_with_the_reason(tmp_path: Path) -> None:
     row = row_named("stream", tmp_path, with_peers=False)
-    printed = "\n".join(text_lines(result_of(row, {OURS: [{"seconds": 1.0}]})))
+    printed = "\n".join(text_lines(summarize(row, {OURS: [{"seconds": 1.0}]})))
     assert printed.count("missing: measured without peers") == len(PEERS)
     assert printed.count("not measured") == len(row.targets)

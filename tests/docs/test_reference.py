@@ -9,7 +9,7 @@ import acp_runtime
 from acp_bindings import v1
 from acp_runtime import Model
 from tests.support.paths import ROOT
-from tools.python_api import find_public_names
+from tests.support.public_names import find_public_names
 
 PAGES = ROOT / "docs" / "reference"
 DOCUMENTED = [

@@ -10,7 +10,7 @@ from types import ModuleType
 import pytest
 
 from tests.support.programs import output_of
-from tools.python_api import find_public_names
+from tests.support.public_names import find_public_names
 
 PACKAGES = ["agent", "client", "history", "registry", "remote", "sync", "testing", "v2", "versions"]
 

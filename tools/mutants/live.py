@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import inspect
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
@@ -11,19 +12,21 @@ from types import CodeType, FunctionType
 from tools.mutants.changes import Change
 from tools.paths import ROOT
 
+# The functions of a process, by file, qualified name and first line.
 Functions = dict[tuple[str, str, int], list[FunctionType]]
+# Functions, each with its new code.
+ChangedCode = list[tuple[FunctionType, CodeType]]
 # Folders with packages; the others are packages.
 _IMPORT_ROOTS = ("generated", "kit", "runtime")
-ChangedCode = list[tuple[FunctionType, CodeType]]
-_IS_FUNCTION = 0x1 | 0x2  # inspect.CO_OPTIMIZED | inspect.CO_NEWLOCALS
+_IS_FUNCTION = inspect.CO_OPTIMIZED | inspect.CO_NEWLOCALS
 
 
 class ChangesImportError(Exception):
-    """The change is in code that runs at import, or changes what a function needs of the one around it."""
+    """The change is in code that runs at import, or changes which variables of an outer function are used."""
 
 
 def find_functions(files: set[str]) -> Functions:
-    """Import some files, and return their functions by file, qualified name and first line."""
+    """Import some files, and return their functions."""
     for file in sorted(files):
         root, *parts = Path(file).with_suffix("").parts
         import_module(".".join(parts if root in _IMPORT_ROOTS else [root, *parts]).removesuffix(".__init__"))

@@ -15,7 +15,7 @@ def text_of(size: int) -> str:
     return (line * (size // len(line) + 1))[:size]
 
 
-def build(count: int, size: int) -> None:
+def build_updates(count: int, size: int) -> None:
     text = text_of(size)
     for _ in range(count):
         notification = SessionNotification(
@@ -26,9 +26,9 @@ def build(count: int, size: int) -> None:
 
 
 def main(warm: int, count: int, size: int) -> None:
-    build(warm, size)
+    build_updates(warm, size)
     started = time.perf_counter()
-    build(count, size)
+    build_updates(count, size)
     print(json.dumps({"seconds": time.perf_counter() - started}))
 
 

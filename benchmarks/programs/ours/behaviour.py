@@ -43,7 +43,7 @@ class Sdk:
             }
 
 
-class Served(v1.Agent):
+class Agent(v1.Agent):
     def __init__(self, client: v1.RemoteClient) -> None:
         self.client = client
 
@@ -78,6 +78,6 @@ class Served(v1.Agent):
 
 if __name__ == "__main__":
     if sys.argv[1:]:
-        asyncio.run(v1.serve_stdio(Served, options=Options(max_message_bytes=behaviour.LIMIT)))
+        asyncio.run(v1.serve_stdio(Agent, options=Options(max_message_bytes=behaviour.LIMIT)))
     else:
         behaviour.main(Sdk())

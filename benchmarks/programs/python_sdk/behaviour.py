@@ -41,7 +41,7 @@ class Sdk:
             }
 
 
-class Served(acp.Agent):
+class Agent(acp.Agent):
     def on_connect(self, conn: acp.Client) -> None:
         self.client = conn
 
@@ -73,6 +73,6 @@ class Served(acp.Agent):
 
 if __name__ == "__main__":
     if sys.argv[1:]:
-        asyncio.run(acp.run_agent(Served(), stdio_buffer_limit_bytes=behaviour.LIMIT))
+        asyncio.run(acp.run_agent(Agent(), stdio_buffer_limit_bytes=behaviour.LIMIT))
     else:
         behaviour.main(Sdk())

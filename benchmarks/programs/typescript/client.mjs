@@ -1,4 +1,4 @@
-// The client, written with the official TypeScript SDK. It does the same as `programs/ours/client.py`.
+// The client, written with the official TypeScript SDK. It does the same as `programs/client_tasks.py`.
 // Arguments: the folder of the SDK, the task, then the command that starts the agent.
 import { spawn } from "node:child_process";
 import { once } from "node:events";

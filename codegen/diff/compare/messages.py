@@ -17,7 +17,7 @@ from codegen.nodes import Node
 from codegen.read.properties import read_property
 from codegen.types import union_of
 
-# The parts and the properties of a message: a text for each, by its name.
+# The parts and the properties of a message: the name of each, and a text that changes if it does.
 Message = dict[str, str]
 
 
@@ -32,18 +32,22 @@ def compare_messages(comparison: Comparison) -> None:
         new_pointer, after = new.get(title, ("", {}))
         if before == after:
             continue
-        change = "changed" if old_pointer and new_pointer else "removed" if old_pointer else "added"
-        if change == "changed" or title not in comparison.envelopes:
-            comparison.record(
-                rule=f"message-{change}",
-                place=title,
-                pointers=(old_pointer, new_pointer),
-                subject=f"message {title}",
-                texts=(_show_difference(before, after), _show_difference(after, before))
-                if change == "changed"
-                else ("", ""),
-                flow=BOTH,
-            )
+        texts = "", ""
+        if old_pointer and new_pointer:
+            rule = "message-changed"
+            texts = _show_difference(before, after), _show_difference(after, before)
+        elif title in comparison.envelopes:
+            continue
+        else:
+            rule = "message-removed" if old_pointer else "message-added"
+        comparison.record(
+            rule=rule,
+            place=title,
+            pointers=(old_pointer, new_pointer),
+            subject=f"message {title}",
+            texts=texts,
+            flow=BOTH,
+        )
 
 
 def _show_difference(message: Message, other: Message) -> str:

@@ -231,10 +231,9 @@ def _find_changed_facts(old: Method, new: Method) -> Iterator[tuple[str, tuple[s
         yield "method-baseline-gained" if new.baseline else "method-baseline-lost", ("", "")
     if old.deprecated != new.deprecated:
         yield "method-deprecated", note_deprecation(old, new)
-    old_facts, new_facts = dict(old.facts), dict(new.facts)
     for key in _FACTS:
         before, after = old.entry.get(key), _drop_lost_names(key, old, new)
-        if before != after and old_facts.get(key) != new_facts.get(key):
+        if before != after and old.facts.get(key) != new.facts.get(key):
             yield f"method-{key}-changed", (_show_fact(before), _show_fact(after))
 
 

@@ -154,7 +154,7 @@ def _write_groups(findings: list[Finding]) -> str:
         key = (finding.sentence, finding.change, finding.verdicts, finding.flow, finding.accepted, finding.failures)
         groups.setdefault(f"{finding.severity.title}: {_name_methods(finding)}", {}).setdefault(key, []).append(finding)
     return "\n\n".join(
-        f"**{plain(title)}**\n\n{chr(10).join(map(_write_item, items.values()))}" for title, items in groups.items()
+        f"**{plain(title)}**\n\n{chr(10).join(map(write_item, items.values()))}" for title, items in groups.items()
     )
 
 
@@ -169,30 +169,25 @@ def _name_methods(finding: Finding) -> str:
     return "no method" if finding.flow == NOWHERE else "the message envelope"
 
 
-def write_finding(finding: Finding) -> str:
-    """Write one finding, as an item of a list."""
-    return _write_item([finding])
-
-
-def _write_item(item: list[Finding]) -> str:
-    finding = item[0]
-    subjects, others = _name_subjects(item)
+def write_item(findings: list[Finding]) -> str:
+    """Write findings that differ only in their subjects, as an item of a list."""
+    finding = findings[0]
+    subjects, others = _name_subjects(findings)
     failures = [f"fails: {failure}" for failure in _write_failures(finding.failures)]
     first = f"{_SIGNS[finding.worst]} {subjects}: {finding.sentence}"
     if finding.worst is Verdict.SAFE or finding.reports_only:
         lines = [f"{first} {inert_code(finding.change)}".rstrip(), others]
     else:
-        lines = [first, inert_code(finding.change), others, *_write_details(finding)]
-        lines += [
-            f"{_FLOWS[finding.flow]}, [`{finding.rule}`], {', '.join(f'`{finding.fingerprint}`' for finding in item)}"
-        ]
+        fingerprints = ", ".join(f"`{item.fingerprint}`" for item in findings)
+        last = f"{_FLOWS[finding.flow]}, [`{finding.rule}`], {fingerprints}"
+        lines = [first, inert_code(finding.change), others, *_write_details(finding), last]
     return f"- {_BREAK.join([*filter(None, lines), *failures])}"
 
 
-def _name_subjects(item: list[Finding]) -> tuple[str, str]:
+def _name_subjects(findings: list[Finding]) -> tuple[str, str]:
     """Write the names of what changed. If there are many, most of them are in a second, folded text."""
-    names = [inert_code(subject) for finding in item for subject in finding.subjects]
-    if len(names) <= _SUBJECTS or len(item) > 1:
+    names = [inert_code(subject) for finding in findings for subject in finding.subjects]
+    if len(names) <= _SUBJECTS or len(findings) > 1:
         return ", ".join(names), ""
     shown, others = names[:_SUBJECTS], names[_SUBJECTS:]
     more = f"<details><summary>{len(others)} more</summary>{', '.join(others)}</details>"

@@ -53,7 +53,7 @@ class Renamed(NamedTuple):
         old: the old name.
         new: the new name.
         until: the version of this package until which the head keeps the old name; empty if it doesn't.
-        equal: how many of its parts are equal; empty if all are.
+        equal: how many of its parts are equal, such as "3 of 4 properties"; empty if all are.
     """
 
     old: str
@@ -84,7 +84,8 @@ class Finding:
         reports_only: whether the profile is unstable or a draft.
         accepted: the reason for accepting it; empty if it isn't accepted.
         failures: the failures of user code that it predicts.
-        find_refused, find_code: compute `refused` and `code`, which is slow.
+        find_refused: computes the property `refused`, which is slow.
+        find_code: computes the property `code`, which is slow.
         same: the findings of all places, the worst first, if the same change was made in several.
     """
 
@@ -201,4 +202,6 @@ class Finding:
         """The old and the new text on one line."""
         if self.before and self.after:
             return f"{self.before} -> {self.after}"
-        return f"- {self.before}" if self.before else f"+ {self.after}" if self.after else ""
+        if self.before:
+            return f"- {self.before}"
+        return f"+ {self.after}" if self.after else ""

@@ -138,7 +138,7 @@ _OLD = "to peers that haven't upgraded"
 # What to do if it breaks: for senders and callers, and for readers and handlers. The first pattern that matches the
 # rule counts.
 TODO = {
-    "*-left-stable": ("Stop using it, or use the unstable profile.",) * 2,
+    "*-left-stable": ("Stop using it, or use the unstable profile.", "Stop using it, or use the unstable profile."),
     "*-renamed": ("Use its new name.", "Use its new name."),
     "*-old-name-removed": ("Use its new name.", "Use its new name."),
     "method-removed-notification": ("Stop sending it.", "Remove its handler."),

@@ -584,7 +584,7 @@ class RemoteAgent(Remote):
                 argument needs: `agentCapabilities.mcpCapabilities.http` for `mcpServers.http`,
                 `agentCapabilities.mcpCapabilities.sse` for `mcpServers.sse`,
                 `agentCapabilities.sessionCapabilities.additionalDirectories` for `additional_directories`.
-            RelativePath: a path in `mcp_servers`, `cwd` or `additional_directories` is a relative path.
+            RelativePath: A path in `mcp_servers`, `cwd` or `additional_directories` is a relative path.
         """
         return await self._call(
             methods.SESSION_LOAD,

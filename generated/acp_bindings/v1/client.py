@@ -452,7 +452,7 @@ class RemoteClient(Remote):
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            RelativePath: a path in `tool_call` is a relative path.
+            RelativePath: A path in `tool_call` is a relative path.
         """
         return await self._call(
             methods.SESSION_REQUEST_PERMISSION, session_id=session_id, tool_call=tool_call, options=options, meta=meta
@@ -748,7 +748,7 @@ class RemoteClient(Remote):
                 `update.config_option_update.configOptions.boolean`, `clientCapabilities.session.notices` for
                 `update.notice`, `clientCapabilities.session.compaction` for `update.compaction_update`,
                 `clientCapabilities.session.compaction` for `update.compaction_summary_chunk`.
-            RelativePath: a path in `update` is a relative path.
+            RelativePath: A path in `update` is a relative path.
         """
         await self._notify(methods.SESSION_UPDATE, session_id=session_id, update=update, meta=meta)
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from acp_runtime.stubs.facts import Absolute, Needs
-from acp_runtime.stubs.methods import Notification, Profile, Request
+from acp_runtime.stubs.methods import Cancelled, Notification, Profile, Request
 
 if TYPE_CHECKING:
     from .models import (
@@ -112,7 +112,7 @@ SESSION_REQUEST_PERMISSION: Final["Request[RequestPermissionRequest, RequestPerm
         Absolute("toolCall.locations.path"),
     ),
     interactive=True,
-    cancelled=("session/cancel", '{"outcome":{"outcome":"cancelled"}}', False),
+    cancelled=Cancelled(by="session/cancel", result='{"outcome":{"outcome":"cancelled"}}'),
 )
 TERMINAL_CREATE: Final["Request[CreateTerminalRequest, CreateTerminalResponse]"] = Request(
     profile=PROFILE,
@@ -355,7 +355,7 @@ SESSION_PROMPT: Final["Request[PromptRequest, PromptResponse]"] = Request(
         Needs("prompt.audio", "agentCapabilities.promptCapabilities.audio"),
         Needs("prompt.resource", "agentCapabilities.promptCapabilities.embeddedContext"),
     ),
-    cancelled=("session/cancel", '{"stopReason":"cancelled"}', False),
+    cancelled=Cancelled(by="session/cancel", result='{"stopReason":"cancelled"}'),
 )
 SESSION_CANCEL: Final["Notification[CancelNotification]"] = Notification(
     profile=PROFILE,

@@ -978,7 +978,7 @@ class RemoteAgent(Remote):
                 for `mcpServers.acp`, `agentCapabilities.sessionCapabilities.additionalDirectories` for
                 `additional_directories`, `agentCapabilities.sessionCapabilities.systemPrompt` for `system_prompt`,
                 `agentCapabilities.sessionCapabilities.systemPrompt.mode.override` for `systemPrompt.mode.override`.
-            RelativePath: a path in `mcp_servers`, `cwd` or `additional_directories` is a relative path.
+            RelativePath: A path in `mcp_servers`, `cwd` or `additional_directories` is a relative path.
         """
         return await self._call(
             methods.SESSION_LOAD,

@@ -545,7 +545,7 @@ class RemoteClient(Remote):
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            RelativePath: a path in `tool_call` is a relative path.
+            RelativePath: A path in `tool_call` is a relative path.
         """
         return await self._call(
             methods.SESSION_REQUEST_PERMISSION, session_id=session_id, tool_call=tool_call, options=options, meta=meta
@@ -874,7 +874,7 @@ class RemoteClient(Remote):
                 `clientCapabilities.session.compaction` for `update.compaction_summary_chunk`,
                 `clientCapabilities.subagents` for `update.subagent_update`, `clientCapabilities.subagents` for
                 `update.session_message`, `clientCapabilities.subagents` for `update.session_message_chunk`.
-            RelativePath: a path in `update` is a relative path.
+            RelativePath: A path in `update` is a relative path.
         """
         await self._notify(methods.SESSION_UPDATE, session_id=session_id, update=update, meta=meta)
 

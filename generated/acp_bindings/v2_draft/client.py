@@ -246,7 +246,7 @@ class RemoteClient(Remote):
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            RelativePath: a path in `subject` is a relative path.
+            RelativePath: A path in `subject` is a relative path.
         """
         return await self._call(
             methods.SESSION_REQUEST_PERMISSION,
@@ -374,7 +374,7 @@ class RemoteClient(Remote):
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
-            RelativePath: a path in `update` is a relative path.
+            RelativePath: A path in `update` is a relative path.
         """
         await self._notify(methods.SESSION_UPDATE, session_id=session_id, update=update, meta=meta)
 

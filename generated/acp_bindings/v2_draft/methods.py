@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from acp_runtime.stubs.facts import Absolute, Needs, Unsupported
-from acp_runtime.stubs.methods import Notification, Profile, Request
+from acp_runtime.stubs.methods import Accepted, Cancelled, Notification, Profile, Request
 
 if TYPE_CHECKING:
     from .models import (
@@ -82,7 +82,7 @@ SESSION_REQUEST_PERMISSION: Final["Request[RequestPermissionRequest, RequestPerm
         Absolute("subject.command.cwd"),
     ),
     interactive=True,
-    cancelled=("session/cancel", '{"outcome":{"outcome":"cancelled"}}', True),
+    cancelled=Cancelled(by="session/cancel", result='{"outcome":{"outcome":"cancelled"}}', by_id=True),
 )
 ELICITATION_CREATE: Final["Request[CreateElicitationRequest, CreateElicitationResponse]"] = Request(
     profile=PROFILE,
@@ -277,8 +277,14 @@ SESSION_PROMPT: Final["Request[PromptRequest, PromptResponse]"] = Request(
         Needs("prompt.resource", "capabilities.session.prompt.embeddedContext", rejects=True),
         Unsupported("prompt.*"),
     ),
-    cancelled=("session/cancel", "", False),
-    accepted=("session/update", "update", "session_update", ("user_message", "user_message_chunk"), "message_id"),
+    cancelled=Cancelled(by="session/cancel"),
+    accepted=Accepted(
+        by="session/update",
+        field="update",
+        tag="session_update",
+        tags=["user_message", "user_message_chunk"],
+        id="message_id",
+    ),
 )
 SESSION_CANCEL: Final["Notification[CancelSessionNotification]"] = Notification(
     profile=PROFILE,

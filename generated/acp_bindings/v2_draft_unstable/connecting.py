@@ -13,10 +13,20 @@ from .agent import Agent, RemoteAgent
 from .client import Client, RemoteClient
 
 AGENT_SIDE: Final = Side(
-    "agent", methods.PROFILE, methods.AGENT_REQUESTS, methods.AGENT_NOTIFICATIONS, RemoteClient, Agent
+    role="agent",
+    profile=methods.PROFILE,
+    requests=methods.AGENT_REQUESTS,
+    notifications=methods.AGENT_NOTIFICATIONS,
+    remote=RemoteClient,
+    base=Agent,
 )
 CLIENT_SIDE: Final = Side(
-    "client", methods.PROFILE, methods.CLIENT_REQUESTS, methods.CLIENT_NOTIFICATIONS, RemoteAgent, Client
+    role="client",
+    profile=methods.PROFILE,
+    requests=methods.CLIENT_REQUESTS,
+    notifications=methods.CLIENT_NOTIFICATIONS,
+    remote=RemoteAgent,
+    base=Client,
 )
 _connector: Final[Connector[Agent, Client, RemoteAgent, RemoteClient]] = Connector(AGENT_SIDE, CLIENT_SIDE)
 

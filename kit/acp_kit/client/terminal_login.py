@@ -9,7 +9,7 @@ from pathlib import Path
 
 from acp_bindings.v1 import AuthMethodTerminal
 from acp_kit.common.shielded_tasks import run_within
-from acp_runtime.processes import environment, find_program, start_errors
+from acp_runtime.commands import environment, explain_start_errors, find_program
 
 # How long a login may take to end after SIGTERM, in seconds.
 _TERMINATE_DEADLINE = 2.0
@@ -61,7 +61,7 @@ async def log_in_from_terminal(
         )
     variables = environment({**(env or {}), **method.env}, inherit_env)
     arguments = (*args, *method.args)
-    with start_errors("the login ", command, cwd, variables):
+    with explain_start_errors(command, cwd, variables, role="the login"):
         program = find_program(command, arguments, variables)
         process = await asyncio.create_subprocess_exec(program, *arguments, cwd=cwd, env=variables)
     try:

@@ -65,7 +65,7 @@ class RunningCommand:
         self._output_ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._guard = OrphanGuard()
         try:
-            self._group: ProcessGroup = start(command, args, cwd, env, DEVNULL, STDOUT)
+            self._group: ProcessGroup = start(command, args, cwd, env, stdin=DEVNULL, stderr=STDOUT)
         except BaseException:
             self._guard.close()
             raise

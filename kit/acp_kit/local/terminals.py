@@ -38,8 +38,8 @@ from acp_kit.local.confined.paths import check_text
 from acp_kit.local.file_errors import answering_file_errors
 from acp_kit.local.running_command import ExitStatus, RunningCommand
 from acp_runtime import InternalError, InvalidParams, RequestError, ResourceNotFound
+from acp_runtime.commands import InvalidCommand, environment
 from acp_runtime.escaping import printable
-from acp_runtime.processes import InvalidCommand, environment
 
 if TYPE_CHECKING:
     from typing import Self

@@ -17,7 +17,7 @@ from pydantic import BaseModel, ValidationError
 from acp_kit.common.sequences import check_sequence
 from acp_kit.registry.entries import Entry
 from acp_kit.registry.errors import BinaryOnly, InvalidEntry, InvalidRegistry, UnknownAgent, shown
-from acp_runtime.processes import FOR_CMD_EXE
+from acp_runtime.commands import FOR_CMD_EXE
 
 REGISTRY_URL = "https://cdn.agentclientprotocol.com/registry/v1/latest/registry.json"
 """Where upstream publishes the registry."""

@@ -91,7 +91,7 @@ def tap(command: Sequence[str], file: Path) -> int:
 def _start(command: Sequence[str]) -> subprocess.Popen[bytes]:
     program = command[0]
     if sys.platform == "win32":
-        from acp_runtime.processes import find_program  # imported on use, because it takes longer than all else
+        from acp_runtime.commands import find_program  # imported on use: other systems don't need it
 
         program = find_program(program, command[1:], os.environ)
     return subprocess.Popen([program, *command[1:]], bufsize=0, stdin=PIPE, stdout=PIPE, stderr=PIPE)

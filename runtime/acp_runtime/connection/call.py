@@ -157,7 +157,8 @@ class Calls:
         call = self.pending.get(id)
         if call is None:
             return None
-        request = call.inside if isinstance(call.inside, InFlightRequest) and not call.inside.done else None
+        message = call.calling_message
+        request = message if isinstance(message, InFlightRequest) and not message.done else None
         return PendingCall(call.wire, call.params, request)
 
     def start_task(self, coroutine: Coroutine[Any, Any, object]) -> asyncio.Task[None]:
@@ -287,8 +288,8 @@ class Calls:
             method=method,
             params=params,
             session=session,
-            caller=begin_wait_for_peer(self.limits),
-            inside=current.get(),
+            calling_message=current.get(),
+            waiting_message=begin_wait_for_peer(self.limits),
             future=self.loop.create_future(),
         )
         self.pending[call.id] = call
@@ -304,10 +305,10 @@ class Calls:
 
     def _returned(self, call: Call) -> None:
         """Note that a call has returned to its caller."""
-        if call.caller is not None:
-            call.caller.end_wait()
-            call.caller = None
-        call.inside = None
+        if call.waiting_message is not None:
+            call.waiting_message.end_wait()
+            call.waiting_message = None
+        call.calling_message = None
         if call.method is not None and call.method.creates_session:
             future = call.future
             has_failed = not future.done() or future.cancelled() or future.exception() is not None
@@ -367,7 +368,7 @@ class Calls:
         another connection, which a handler of this one may wait for.
         """
         queue = None if call.session is None else self.sessions.queues.get(call.session)
-        if queue is None or call.is_inside_a_notification:
+        if queue is None or call.is_in_notification_handler:
             call.resolve(result, error)
         else:
             queue.deliver(Outcome(call.resolve, result, error))
@@ -446,7 +447,7 @@ class Calls:
         for id in tuple(self.abandoned):
             self._forget_abandoned(id)
         for call in tuple(self.pending.values()):
-            if not when_handled or call.is_inside_a_notification:
+            if not when_handled or call.is_in_notification_handler:
                 self._pop(call.id)
                 call.resolve(None, _copy_of(reason))
             elif call.session is not None:

@@ -193,8 +193,8 @@ class Dispatch:
                 on_end = self._opening_ended
             handle = getattr(self._handler, method.name)
         if self.options.instrument is not None:
-            about = InstrumentedMessage("in", wire, method, message.id, session, params)
-            handle = partial(_inside, self.options.instrument, about, handle)
+            instrumented = InstrumentedMessage("in", wire, method, message.id, session, params)
+            handle = partial(_inside, self.options.instrument, instrumented, handle)
         if method is not None and method.interactive and session is not None:
             handle = self.sessions.after_notifications(session, wire, handle, self.options.handler_deadline)
         request = InFlightRequest(
@@ -240,8 +240,8 @@ class Dispatch:
     def _put(self, wire: str, method: AnyMethod | None, handle: Handle, argument: Any, line: bytes) -> None:
         session = session_of(self._profile if method is None else method.profile, argument)
         if self.options.instrument is not None:
-            about = InstrumentedMessage("in", wire, method, None, session, argument)
-            handle = partial(_inside, self.options.instrument, about, handle)
+            instrumented = InstrumentedMessage("in", wire, method, None, session, argument)
+            handle = partial(_inside, self.options.instrument, instrumented, handle)
         size = self.limits.memory_of(line)
         notification = InFlightNotification(wire, handle, argument, size, self.limits, self._default)
         self.sessions.put(session, notification)

@@ -24,12 +24,11 @@ class Call:
         method: None if the schema doesn't have it.
         params: its params.
         session: the session whose notifications are handled before the response.
-        caller: the message whose handler made the call, if it came by the same connection.
-        inside: the same, whichever connection it came by.
+        calling_message: the message whose handler makes the call, whichever connection received it.
+        waiting_message: the same, if the connection of the call received it; it counts as waiting for the peer.
         future: resolves to the result.
         turn_cancelled: whether this side has sent the notification that cancels its turn.
-        forgotten: done when the call was abandoned, and its late response is here or no longer expected; None before it
-            is abandoned.
+        forgotten: for an abandoned call: done when its late response is here or no longer expected.
     """
 
     id: int
@@ -37,8 +36,8 @@ class Call:
     method: Request[Any, Any] | None
     params: Any
     session: str | None
-    caller: InFlight | None
-    inside: InFlight | None
+    calling_message: InFlight | None
+    waiting_message: InFlight | None
     future: asyncio.Future[Any]
     turn_cancelled: bool = False
     forgotten: asyncio.Future[None] | None = None
@@ -53,6 +52,6 @@ class Call:
             self.future.set_exception(error)
 
     @property
-    def is_inside_a_notification(self) -> bool:
-        """Whether the handler of a notification made the call, and waits for it."""
-        return isinstance(self.inside, InFlightNotification) and not self.inside.done
+    def is_in_notification_handler(self) -> bool:
+        """Whether the handler of a notification makes the call, and hasn't ended."""
+        return isinstance(self.calling_message, InFlightNotification) and not self.calling_message.done

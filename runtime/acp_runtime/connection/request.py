@@ -83,9 +83,9 @@ class InFlightRequest(InFlight):
 
 def cancelled_line(id: RequestId, method: Method | None) -> bytes:
     """Return the line that answers a cancelled request: a result if the method has one for that, else an error."""
-    if method is None or method.cancelled is None or not method.cancelled[1]:
+    if method is None or method.cancelled is None or not method.cancelled.result:
         return safe_error_line(id, RequestCancelled())
-    return result_line(id, build_result(method, method.cancelled[1].encode()))
+    return result_line(id, build_result(method, method.cancelled.result.encode()))
 
 
 @dataclass(eq=False, repr=False)
@@ -110,7 +110,7 @@ class Requests:
     def __post_init__(self) -> None:
         side = self.state.side
         by_id = [method.wire for method in side.notifications.values() if method.cancels is not None]
-        turns = [method.cancelled[0] for method in side.requests.values() if method.cancelled is not None]
+        turns = [method.cancelled.by for method in side.requests.values() if method.cancelled is not None]
         self.cancellations: frozenset[str] = frozenset((*by_id, *turns))
         self._turn_cancellations = [side.notifications[wire] for wire in {*turns} if wire in side.notifications]
         # The requests that a notification for their session cancels, by its method and the session, until it has come;
@@ -130,7 +130,7 @@ class Requests:
             self._cancel_ended(method, session)
         self.by_id.put(request.id, request)
         if session is not None and method is not None and method.cancelled is not None:
-            self._turns.put((method.cancelled[0], session), request)
+            self._turns.put((method.cancelled.by, session), request)
         request.limits.add(request.size)
         request.task = self.tasks.create(self._run(request), partial(self._ended, request))
 
@@ -151,7 +151,7 @@ class Requests:
         if method.cancels is not None:
             for request in tuple(self.by_id.get(getattr(params, method.cancels), ())):
                 cancelled = None if request.method is None else request.method.cancelled
-                request.turn_cancelled |= cancelled is not None and cancelled[2]
+                request.turn_cancelled |= cancelled is not None and cancelled.by_id
                 if not request.accepted:
                     request.cancel("peer")
             return
@@ -185,8 +185,7 @@ class Requests:
             return
         accepted = None if request.method is None else request.method.accepted
         if accepted is not None and request.session == session and not request.accepted:
-            id = accepted[-1]
-            request.accepted = dump({wire_name(id): getattr(message, id)})
+            request.accepted = dump({wire_name(accepted.id): getattr(message, accepted.id)})
 
     def _cancel_ended(self, method: Method, session: str) -> None:
         """Cancel the turns of a session that a request ends, unless the handler decides about them, or can't end it."""
@@ -247,7 +246,7 @@ class Requests:
         request.task = None
         self.by_id.remove(request.id, request)
         if method is not None and method.cancelled is not None:
-            turn = method.cancelled[0], request.session
+            turn = method.cancelled.by, request.session
             self._turns.remove(turn, request)
             if request.turn_cancelled:
                 self._marked_turns.remove(turn, request)

@@ -132,7 +132,7 @@ class ProtocolState:
     def _cancellations(self) -> Iterator[Notification[Any]]:
         """Yield the notifications that cancel work beyond the requests in flight, which the default can't cancel."""
         cancelled = [method.cancelled for method in self.side.requests.values() if method.cancelled]
-        cancelling = {by for by, result, _ in cancelled if not result}
+        cancelling = {fact.by for fact in cancelled if not fact.result}
         return (method for wire, method in self.side.notifications.items() if wire in cancelling)
 
     def record_result(self, method: Request[Any, Any], params: Any, result: Any) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 from acp_runtime.connection.ids import Groups, RecentIds
 from acp_runtime.connection.pending import Call
 from acp_runtime.connection.request import Requests
-from acp_runtime.stubs.methods import Notification, Request
+from acp_runtime.stubs.methods import Cancelled, Notification, Request
 from acp_runtime.stubs.sides import Side
 
 
@@ -37,31 +37,32 @@ class Turns(Groups[Call]):
         sent: dict[str, Notification[Any]] = proxy.notifications
         # The notifications that cancel requests of a session: those that run a turn at the peer, and requests of the
         # peer that belong to the turn.
-        own = [method.cancelled[0] for method in side.requests.values() if method.cancelled]
-        cancelled = {method.wire: method.cancelled for method in proxy.requests.values() if method.cancelled}
-        self._cancellations = sent.keys() & {*own, *(by for by, _, _ in cancelled.values())}
-        self.cancelled_by: dict[str, str] = {
-            wire: by for wire, (by, result, _) in cancelled.items() if result and by in sent
+        own = [method.cancelled for method in side.requests.values() if method.cancelled]
+        peers: dict[str, Cancelled] = {
+            method.wire: method.cancelled for method in proxy.requests.values() if method.cancelled
         }
-        # The notifications by which the peer's requests are accepted: the field, its tag, and the values of the tag.
-        accepted = [method.accepted for method in side.requests.values() if method.accepted]
-        self._accepting = {wire: (name, tag, tags) for wire, name, tag, tags, _ in accepted}
+        self._cancellations = sent.keys() & {cancelled.by for cancelled in (*own, *peers.values())}
+        self.cancelled_by: dict[str, str] = {
+            wire: cancelled.by for wire, cancelled in peers.items() if cancelled.result and cancelled.by in sent
+        }
+        # The notifications by which the peer's requests are accepted.
+        self._accepting = {method.accepted.by: method.accepted for method in side.requests.values() if method.accepted}
         self.notifications: set[str] = self._cancellations | self._accepting.keys()
         self.cancelled_sessions: RecentIds = RecentIds()
 
     def affects_requests(self, wire: str, params: Any) -> bool:
         """Return whether one of `notifications` cancels requests of a session, or says that one was accepted."""
-        if wire not in self._accepting:
+        accepted = self._accepting.get(wire)
+        if accepted is None:
             return True
-        name, tag, tags = self._accepting[wire]
-        return getattr(getattr(params, name, None), tag, None) in tags
+        return getattr(getattr(params, accepted.field, None), accepted.tag, None) in accepted.tags
 
     def record_sent(self, wire: str, session: str, params: Any) -> None:
         """Record a notification that was sent and affects the peer's requests."""
         if wire in self._cancellations:
             self.cancel(wire, session)
         else:
-            self._requests.accept(session, getattr(params, self._accepting[wire][0]))
+            self._requests.accept(session, getattr(params, self._accepting[wire].field))
 
     def cancel(self, wire: str, session: str) -> None:
         """Record that this side has cancelled the turns of a session, and answer the peer's requests in them."""
@@ -72,6 +73,6 @@ class Turns(Groups[Call]):
 
     def is_cancelled(self, method: Request[Any, Any], session: str | None) -> bool:
         """Return whether a request of the peer is cancelled with its turn, which this side has cancelled."""
-        if session is None or method.cancelled is None or method.cancelled[0] not in self._cancellations:
+        if session is None or method.cancelled is None or method.cancelled.by not in self._cancellations:
             return False
         return any(call.turn_cancelled for call in self.get(session, ()))

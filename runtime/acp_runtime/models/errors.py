@@ -21,15 +21,17 @@ _WRONG_MODEL = ("model_type", "model_attributes_type", "union_tag_not_found", "u
 
 
 def label(name: str) -> str:
-    """Return the label of an alternative. The label of those that are told apart by a tag ends in `=`."""
+    """Return the label of an alternative; the name of a union's tagged alternatives ends in `=`."""
     return f"[{name}]"
 
 
 def _path_to_label(error: ErrorDetails) -> tuple[int | str, ...] | None:
     """Return the path of an error up to its first label; None if it has no label."""
     steps = error["loc"]
-    labels = (at for at, step in enumerate(steps) if isinstance(step, str) and step[:1] + step[-1:] == "[]")
-    return next((steps[:at] for at in labels), None)
+    for index, step in enumerate(steps):
+        if isinstance(step, str) and step.startswith("[") and step.endswith("]"):
+            return steps[:index]
+    return None
 
 
 def keep_intended(errors: Errors) -> Errors:
@@ -127,7 +129,10 @@ def _types_at(cls: type[BaseModel], path: tuple[int | str, ...]) -> list[Any]:
 
 def _type_inside(kind: Any, step: int | str) -> Any:
     fields: dict[Any, FieldInfo] = getattr(kind, "__pydantic_fields__", {})
-    return fields[step].annotation if step in fields else next(iter(get_args(kind)[-1:]), None)
+    if step in fields:
+        return fields[step].annotation
+    arguments = get_args(kind)
+    return arguments[-1] if arguments else None  # of `list[item]` and `dict[key, value]`
 
 
 def _intended_field(cls: type[BaseModel], name: str, given: dict[str, Any]) -> str:

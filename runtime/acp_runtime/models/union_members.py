@@ -20,9 +20,11 @@ def members_of(union: Any) -> tuple[Any, ...]:
 def alternatives(annotation: Any) -> Iterator[Any]:
     """Yield the members of a union and of the unions in it; for another type, that type."""
     origin = get_origin(annotation)
-    if origin in (Annotated, Union, UnionType):
-        for part in get_args(annotation)[: 1 if origin is Annotated else None]:
-            yield from alternatives(part)
+    if origin is Annotated:
+        yield from alternatives(get_args(annotation)[0])
+    elif origin in (Union, UnionType):
+        for member in get_args(annotation):
+            yield from alternatives(member)
     else:
         yield annotation
 

@@ -141,6 +141,38 @@ class Method(_Facts):
         return f"{type(self).__name__}({self.wire!r})"
 
 
+class Cancelled(_Facts):
+    """How the requests of a session are cancelled.
+
+    Attributes:
+        by: the notification that cancels them.
+        result: the JSON of the result that then answers them; empty for the error -32800.
+        by_id: whether that result also answers a request that is cancelled by its id.
+    """
+
+    by: str
+    result: str = ""
+    by_id: bool = False
+
+
+class Accepted(_Facts):
+    """The notification with which a handler accepts a request. It can't answer with an error any more.
+
+    Attributes:
+        by: the notification.
+        field: the field of its params that shows it.
+        tag: the field of that with its tag.
+        tags: the values of the tag that show it.
+        id: the field of that with the id, which the result of the request has, too.
+    """
+
+    by: str
+    field: str
+    tag: str
+    tags: Sequence[str]
+    id: str
+
+
 class Request(Method, Generic[P, R_co]):
     """A method that is answered.
 
@@ -150,12 +182,10 @@ class Request(Method, Generic[P, R_co]):
         opens: whether it opens the connection and negotiates the version.
         creates: the field of its result that names a new session or terminal.
         gone: the error code for a session or terminal that no longer exists. The caller gets an empty result instead.
-        cancelled: the notification that cancels it, for a session; the JSON of the result that then answers it, or ""
-            for the error -32800; and whether that result also answers it if it is cancelled by its id.
+        cancelled: how it is cancelled with its session; None if it isn't.
         interactive: whether it asks the user something about its session, so that its handler waits until the
             notifications of the session that came before it have been handled.
-        accepted: the notification that its handler sends once it can't be answered with an error any more; the field of
-            it, the tag of that field and the values of the tag that say so; and the id there, which its result has too.
+        accepted: the notification with which its handler accepts it; None if there is none.
     """
 
     result: str
@@ -163,9 +193,9 @@ class Request(Method, Generic[P, R_co]):
     opens: bool = False
     creates: str | None = None
     gone: int | None = None
-    cancelled: tuple[str, str, bool] | None = None
+    cancelled: Cancelled | None = None
     interactive: bool = False
-    accepted: tuple[str, str, str, tuple[str, ...], str] | None = None
+    accepted: Accepted | None = None
 
     @cached_property
     def result_type(self) -> Any:

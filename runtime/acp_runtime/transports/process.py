@@ -11,10 +11,11 @@ from pathlib import Path
 from subprocess import PIPE
 from typing import cast
 
+from acp_runtime.commands import explain_start_errors
 from acp_runtime.errors import ConnectionClosed
 from acp_runtime.logs import log
 from acp_runtime.options import Options
-from acp_runtime.processes import start, start_errors
+from acp_runtime.processes import start
 from acp_runtime.shielded_waits import ShieldedWaits, can_await
 from acp_runtime.transports.files import FileReader, FileWriter
 from acp_runtime.transports.signals import interrupts_between_callbacks
@@ -58,9 +59,18 @@ class Process:
         self._stderr = stderr = StderrCopy(options.stderr, options.stderr_tail)
         self._release = ExitStack()
         try:
-            with start_errors("the agent ", command, cwd, env):
-                end = stderr.open()
-            group = start(command, args, cwd, env, PIPE, end, "the agent ", stderr.end)
+            with explain_start_errors(command, cwd, env, role="the agent"):
+                pipe = stderr.open()
+            group = start(
+                command,
+                args,
+                cwd,
+                env,
+                stdin=PIPE,
+                stderr=pipe,
+                role="the agent",
+                on_exit=stderr.end,
+            )
         except BaseException:
             stderr.close()
             raise
@@ -99,7 +109,7 @@ class Process:
         self._group.signal("SIGKILL")
 
     async def close_stdin(self) -> None:
-        """Close its stdin after what is written already."""
+        """Write the buffered bytes to its stdin, then close it."""
         await self.stdin.close()
 
     async def wait(self) -> int:
@@ -122,7 +132,7 @@ class Process:
         return type(reason)(reason.reason, code, self._stderr.tail)
 
     def leave(self) -> None:
-        """Begin to close: from now on, Ctrl-C is safe, and the rest of stdout is read, so that the process can exit."""
+        """Begin to close: from now on, Ctrl-C is safe, and stdout is drained, so that the process can exit."""
         self._release.enter_context(interrupts_between_callbacks())
         self.stdout.keep_draining()
 

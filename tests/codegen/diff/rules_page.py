@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from codegen.diff.render.markdown import write_finding
+from codegen.diff.render.markdown import write_item
 from codegen.diff.render.sentences import RULES_PAGE
 from codegen.diff.report import Report, compare
 from codegen.diff.verdict.findings import Finding
@@ -47,7 +47,7 @@ def _find(report: Report, rule: str) -> Finding:
 
 
 def _write_rule(rule: str, example: Finding) -> str:
-    item = write_finding(example).replace("  \n", "\n").replace(f", [`{rule}`], `{example.fingerprint}`", "")
+    item = write_item([example]).replace("  \n", "\n").replace(f", [`{rule}`], `{example.fingerprint}`", "")
     sentence = "" if RULES[rule].sentence in item else f"{RULES[rule].sentence}\n\n"
     return f"## {rule}\n\n{sentence}```text\n{item}\n```\n"
 

@@ -71,8 +71,8 @@ def _calls() -> Iterator[tuple[Method, str, Callable[[Any], Any]]]:
 
 
 def _rank(method: Method) -> int:
-    keys = dict(method.facts).keys()
-    return 0 if "opens" in keys else 1 if "creates" in keys else 3 if "ends" in keys else 2
+    facts = method.facts
+    return 0 if "opens" in facts else 1 if "creates" in facts else 3 if "ends" in facts else 2
 
 
 def _handler(name: str) -> type[Any]:

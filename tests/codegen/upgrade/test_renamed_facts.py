@@ -134,5 +134,5 @@ def test_a_renamed_notification_still_cancels_the_same_method(repository: Reposi
     changed = renamed("session/cancel", "session/stop")
     upgraded(repository, repository.package("1.1.0", changed, v1_unstable=changed))
     assert CANCELLED.replace('cancel"', 'stop"') in repository.text(METHODS)
-    assert 'cancelled=("session/stop"' in methods_of(repository, "v1")
+    assert 'cancelled=Cancelled(by="session/stop"' in methods_of(repository, "v1")
     assert repository.copy.run("check").code == 0

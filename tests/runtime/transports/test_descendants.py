@@ -12,7 +12,8 @@ from typing import cast
 
 import pytest
 
-from acp_runtime.processes import InvalidCommand, ProcessGroup, check_arguments, environment, start
+from acp_runtime.commands import InvalidCommand, check_arguments, environment
+from acp_runtime.processes import ProcessGroup, start
 
 # Starts itself again so many times. All processes have the same stdout and stderr.
 CHAIN = """
@@ -27,10 +28,11 @@ time.sleep(1000)
 LEAVING = """
 import asyncio, os, sys
 from subprocess import DEVNULL
-from acp_runtime.processes import environment, start
+from acp_runtime.commands import environment
+from acp_runtime.processes import start
 
 async def main():
-    group = start(sys.executable, ("-S", sys.argv[1], "2"), None, environment(None, True), DEVNULL, 2)
+    group = start(sys.executable, ("-S", sys.argv[1], "2"), None, environment(None, True), stdin=DEVNULL, stderr=2)
     sys.stdin.readline()
     os._exit(0)
 
@@ -48,7 +50,7 @@ def chain(tmp_path: Path) -> Path:
 
 
 def start_chain(command: str, *args: str) -> ProcessGroup:
-    return start(command, args, None, environment(None, True), DEVNULL, subprocess.STDOUT)
+    return start(command, args, None, environment(None, True), stdin=DEVNULL, stderr=subprocess.STDOUT)
 
 
 def read_until_all_run(pipe: FileIO) -> None:

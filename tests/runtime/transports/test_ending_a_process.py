@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 
 from acp_runtime import ConnectionClosed, Options
-from acp_runtime.processes import ProcessGroup, environment
+from acp_runtime.commands import environment
+from acp_runtime.processes import ProcessGroup
 from acp_runtime.transports import process as process_module
 from acp_runtime.transports.process import Process
 from acp_runtime.transports.stderr import StderrCopy

@@ -163,6 +163,7 @@ class SessionConfigOptionSelect(SessionConfigSelect):
     """Single-value selector (dropdown)."""
 
     type: Literal["select"] = tag("select")
+
     id: SessionConfigId
     """Unique identifier for the configuration option."""
 
@@ -189,6 +190,7 @@ class SessionConfigOptionBoolean(SessionConfigBoolean):
     """Boolean on/off toggle."""
 
     type: Literal["boolean"] = tag("boolean")
+
     id: SessionConfigId
     """Unique identifier for the configuration option."""
 
@@ -260,6 +262,7 @@ class SetSessionConfigOptionRequestBoolean(Model):
     """A boolean value (`type: "boolean"`)."""
 
     type: Literal["boolean"] = tag("boolean")
+
     session_id: SessionId
     """The ID of the session to set the configuration option for."""
 
@@ -267,6 +270,7 @@ class SetSessionConfigOptionRequestBoolean(Model):
     """The ID of the configuration option to set."""
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
+
     value: bool
     """The boolean value."""
 
@@ -286,6 +290,7 @@ class SetSessionConfigOptionRequestValueId(Model):
     """The ID of the configuration option to set."""
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
+
     value: SessionConfigValueId
     """The value ID."""
 

@@ -504,6 +504,7 @@ class CreateElicitationRequestFormSession(ElicitationFormModeSession):
     """Form-based elicitation where the client renders a form from the provided schema."""
 
     mode: Literal["form"] = tag("form")
+
     message: str
     """A human-readable message describing what input is needed."""
 
@@ -514,6 +515,7 @@ class CreateElicitationRequestFormRequest(ElicitationFormModeRequest):
     """Form-based elicitation where the client renders a form from the provided schema."""
 
     mode: Literal["form"] = tag("form")
+
     message: str
     """A human-readable message describing what input is needed."""
 
@@ -560,6 +562,7 @@ class CreateElicitationRequestUrlSession(ElicitationUrlModeSession):
     """URL-based elicitation where the client directs the user to a URL."""
 
     mode: Literal["url"] = tag("url")
+
     message: str
     """A human-readable message describing what input is needed."""
 
@@ -570,6 +573,7 @@ class CreateElicitationRequestUrlRequest(ElicitationUrlModeRequest):
     """URL-based elicitation where the client directs the user to a URL."""
 
     mode: Literal["url"] = tag("url")
+
     message: str
     """A human-readable message describing what input is needed."""
 

@@ -687,6 +687,7 @@ class IdleStateUpdateEndTurn(Model):
     """The work ended successfully."""
 
     stop_reason: Literal["end_turn"] = tag("end_turn")
+
     usage: Annotated[Usage | None, DefaultOnError] = absent()
     """**UNSTABLE** Token usage for completed foreground work.
 
@@ -706,6 +707,7 @@ class IdleStateUpdateMaxTokens(Model):
     """The work ended because the agent reached the maximum number of tokens."""
 
     stop_reason: Literal["max_tokens"] = tag("max_tokens")
+
     usage: Annotated[Usage | None, DefaultOnError] = absent()
     """**UNSTABLE** Token usage for completed foreground work.
 
@@ -727,6 +729,7 @@ class IdleStateUpdateMaxTurnRequests(Model):
     """
 
     stop_reason: Literal["max_turn_requests"] = tag("max_turn_requests")
+
     usage: Annotated[Usage | None, DefaultOnError] = absent()
     """**UNSTABLE** Token usage for completed foreground work.
 
@@ -746,6 +749,7 @@ class IdleStateUpdateRefusal(Model):
     """The work ended because the agent refused to continue."""
 
     stop_reason: Literal["refusal"] = tag("refusal")
+
     usage: Annotated[Usage | None, DefaultOnError] = absent()
     """**UNSTABLE** Token usage for completed foreground work.
 
@@ -765,6 +769,7 @@ class IdleStateUpdateCancelled(Model):
     """The work was cancelled."""
 
     stop_reason: Literal["cancelled"] = tag("cancelled")
+
     usage: Annotated[Usage | None, DefaultOnError] = absent()
     """**UNSTABLE** Token usage for completed foreground work.
 
@@ -800,6 +805,7 @@ class IdleStateUpdateError(ErrorStopReason):
     """The work ended because something failed."""
 
     stop_reason: Literal["error"] = tag("error")
+
     usage: Annotated[Usage | None, DefaultOnError] = absent()
     """**UNSTABLE** Token usage for completed foreground work.
 
@@ -846,6 +852,7 @@ class IdleStateUpdateNone(Model):
     """No stop reason: `stopReason` is omitted or `null`."""
 
     stop_reason: Annotated[None, NoTag] = absent()
+
     usage: Annotated[Usage | None, DefaultOnError] = absent()
     """**UNSTABLE** Token usage for completed foreground work.
 

@@ -512,6 +512,7 @@ class CreateElicitationRequestFormSession(ElicitationFormModeSession):
     """Form-based elicitation where the client renders a form from the provided schema."""
 
     mode: Literal["form"] = tag("form")
+
     message: str
     """A human-readable message describing what input is needed."""
 
@@ -522,6 +523,7 @@ class CreateElicitationRequestFormRequest(ElicitationFormModeRequest):
     """Form-based elicitation where the client renders a form from the provided schema."""
 
     mode: Literal["form"] = tag("form")
+
     message: str
     """A human-readable message describing what input is needed."""
 
@@ -568,6 +570,7 @@ class CreateElicitationRequestUrlSession(ElicitationUrlModeSession):
     """URL-based elicitation where the client directs the user to a URL."""
 
     mode: Literal["url"] = tag("url")
+
     message: str
     """A human-readable message describing what input is needed."""
 
@@ -578,6 +581,7 @@ class CreateElicitationRequestUrlRequest(ElicitationUrlModeRequest):
     """URL-based elicitation where the client directs the user to a URL."""
 
     mode: Literal["url"] = tag("url")
+
     message: str
     """A human-readable message describing what input is needed."""
 

@@ -137,6 +137,7 @@ class SessionConfigOptionSelect(SessionConfigSelect):
     """Single-value selector (dropdown)."""
 
     type: Literal["select"] = tag("select")
+
     config_id: SessionConfigId
     """Unique identifier for the configuration option."""
 
@@ -169,6 +170,7 @@ class SessionConfigOptionBoolean(SessionConfigBoolean):
     """Boolean on/off toggle."""
 
     type: Literal["boolean"] = tag("boolean")
+
     config_id: SessionConfigId
     """Unique identifier for the configuration option."""
 
@@ -259,6 +261,7 @@ class SetSessionConfigOptionRequestId(Model):
     """A `SessionConfigValueId` string value (`type: "id"`)."""
 
     type: Literal["id"] = tag("id")
+
     session_id: SessionId
     """The ID of the session to set the configuration option for."""
 
@@ -266,6 +269,7 @@ class SetSessionConfigOptionRequestId(Model):
     """The ID of the configuration option to set."""
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
+
     value: SessionConfigValueId
     """The value ID."""
 
@@ -274,6 +278,7 @@ class SetSessionConfigOptionRequestBoolean(Model):
     """A boolean value (`type: "boolean"`)."""
 
     type: Literal["boolean"] = tag("boolean")
+
     session_id: SessionId
     """The ID of the session to set the configuration option for."""
 
@@ -281,6 +286,7 @@ class SetSessionConfigOptionRequestBoolean(Model):
     """The ID of the configuration option to set."""
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
+
     value: bool
     """The boolean value."""
 
@@ -311,6 +317,7 @@ class SetSessionConfigOptionRequestOther(OpenModel):
     """The ID of the configuration option to set."""
 
     meta: Annotated[dict[str, Any] | None, DefaultOnError] = absent()
+
     value: Any
     """Raw value payload for the custom or future value type."""
 

@@ -177,6 +177,7 @@ class DiffChangeAdd(DiffPathChange):
     """A file was added."""
 
     operation: Literal["add"] = tag("add")
+
     file_type: Annotated[DiffFileType | None, DefaultOnError] = absent()
     """File content kind after the operation (for `delete`, of the deleted file).
 
@@ -196,6 +197,7 @@ class DiffChangeDelete(DiffPathChange):
     """A file was deleted."""
 
     operation: Literal["delete"] = tag("delete")
+
     file_type: Annotated[DiffFileType | None, DefaultOnError] = absent()
     """File content kind after the operation (for `delete`, of the deleted file).
 
@@ -215,6 +217,7 @@ class DiffChangeModify(DiffPathChange):
     """A file was modified in place."""
 
     operation: Literal["modify"] = tag("modify")
+
     file_type: Annotated[DiffFileType | None, DefaultOnError] = absent()
     """File content kind after the operation (for `delete`, of the deleted file).
 
@@ -244,6 +247,7 @@ class DiffChangeMove(DiffPathPairChange):
     """A file was moved or renamed."""
 
     operation: Literal["move"] = tag("move")
+
     file_type: Annotated[DiffFileType | None, DefaultOnError] = absent()
     """File content kind after the operation (for `delete`, of the deleted file).
 
@@ -263,6 +267,7 @@ class DiffChangeCopy(DiffPathPairChange):
     """A file was copied."""
 
     operation: Literal["copy"] = tag("copy")
+
     file_type: Annotated[DiffFileType | None, DefaultOnError] = absent()
     """File content kind after the operation (for `delete`, of the deleted file).
 

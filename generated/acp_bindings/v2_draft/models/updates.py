@@ -472,6 +472,7 @@ class IdleStateUpdateEndTurn(Model):
     """
 
     stop_reason: Literal["end_turn"] = tag("end_turn")
+
     background: Annotated[list[BackgroundWork] | None, DefaultOnError] = absent()
     """Work running independently of foreground work, as a complete snapshot.
 
@@ -502,6 +503,7 @@ class IdleStateUpdateMaxTokens(Model):
     """The active work ended because the agent reached the maximum number of tokens."""
 
     stop_reason: Literal["max_tokens"] = tag("max_tokens")
+
     background: Annotated[list[BackgroundWork] | None, DefaultOnError] = absent()
     """Work running independently of foreground work, as a complete snapshot.
 
@@ -534,6 +536,7 @@ class IdleStateUpdateMaxTurnRequests(Model):
     """
 
     stop_reason: Literal["max_turn_requests"] = tag("max_turn_requests")
+
     background: Annotated[list[BackgroundWork] | None, DefaultOnError] = absent()
     """Work running independently of foreground work, as a complete snapshot.
 
@@ -564,6 +567,7 @@ class IdleStateUpdateRefusal(Model):
     """The active work ended because the agent refused to continue."""
 
     stop_reason: Literal["refusal"] = tag("refusal")
+
     background: Annotated[list[BackgroundWork] | None, DefaultOnError] = absent()
     """Work running independently of foreground work, as a complete snapshot.
 
@@ -604,6 +608,7 @@ class IdleStateUpdateCancelled(Model):
     """
 
     stop_reason: Literal["cancelled"] = tag("cancelled")
+
     background: Annotated[list[BackgroundWork] | None, DefaultOnError] = absent()
     """Work running independently of foreground work, as a complete snapshot.
 
@@ -650,6 +655,7 @@ class IdleStateUpdateError(ErrorStopReason):
     """
 
     stop_reason: Literal["error"] = tag("error")
+
     background: Annotated[list[BackgroundWork] | None, DefaultOnError] = absent()
     """Work running independently of foreground work, as a complete snapshot.
 
@@ -724,6 +730,7 @@ class IdleStateUpdateNone(Model):
     """No stop reason: `stopReason` is omitted or `null`."""
 
     stop_reason: Annotated[None, NoTag] = absent()
+
     background: Annotated[list[BackgroundWork] | None, DefaultOnError] = absent()
     """Work running independently of foreground work, as a complete snapshot.
 

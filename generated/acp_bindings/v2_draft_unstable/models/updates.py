@@ -408,6 +408,7 @@ class IdleStateUpdateEndTurn(Model):
     """
 
     stop_reason: Literal["end_turn"] = tag("end_turn")
+
     usage: Annotated[Usage | None, DefaultOnError] = absent()
     """**UNSTABLE**
 
@@ -437,6 +438,7 @@ class IdleStateUpdateMaxTokens(Model):
     """The active work ended because the agent reached the maximum number of tokens."""
 
     stop_reason: Literal["max_tokens"] = tag("max_tokens")
+
     usage: Annotated[Usage | None, DefaultOnError] = absent()
     """**UNSTABLE**
 
@@ -468,6 +470,7 @@ class IdleStateUpdateMaxTurnRequests(Model):
     """
 
     stop_reason: Literal["max_turn_requests"] = tag("max_turn_requests")
+
     usage: Annotated[Usage | None, DefaultOnError] = absent()
     """**UNSTABLE**
 
@@ -497,6 +500,7 @@ class IdleStateUpdateRefusal(Model):
     """The active work ended because the agent refused to continue."""
 
     stop_reason: Literal["refusal"] = tag("refusal")
+
     usage: Annotated[Usage | None, DefaultOnError] = absent()
     """**UNSTABLE**
 
@@ -536,6 +540,7 @@ class IdleStateUpdateCancelled(Model):
     """
 
     stop_reason: Literal["cancelled"] = tag("cancelled")
+
     usage: Annotated[Usage | None, DefaultOnError] = absent()
     """**UNSTABLE**
 
@@ -581,6 +586,7 @@ class IdleStateUpdateError(ErrorStopReason):
     """
 
     stop_reason: Literal["error"] = tag("error")
+
     usage: Annotated[Usage | None, DefaultOnError] = absent()
     """**UNSTABLE**
 
@@ -653,6 +659,7 @@ class IdleStateUpdateNone(Model):
     """No stop reason: `stopReason` is omitted or `null`."""
 
     stop_reason: Annotated[None, NoTag] = absent()
+
     usage: Annotated[Usage | None, DefaultOnError] = absent()
     """**UNSTABLE**
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from codegen.aliases import read_aliases
+from codegen.chosen_names import read_chosen_names
 from codegen.errors import FileError, SchemaError
 from codegen.regen import read_schema
 from tests.support.codegen.build import STRING, Schema, acp_schema, initialize, model, ref, request, tagged, wraps
@@ -20,7 +20,7 @@ from tests.support.codegen.generating import Generate
 def write_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     path = tmp_path / "names.toml"
     path.write_text("", "utf-8")
-    monkeypatch.setattr("codegen.aliases.NAMES_TOML", path)
+    monkeypatch.setattr("codegen.chosen_names.NAMES_TOML", path)
     return lambda text: path.write_text(text, "utf-8")
 
 
@@ -139,4 +139,4 @@ def test_an_entry_that_cant_be_a_name_is_an_error_about_the_file(write_names: An
     ):
         write_names(f'[{table}]\n"x" = "{name}"\n')
         with pytest.raises(FileError, match=f"codegen/names.toml#/{table}/x: '{name}' can't be the name of"):
-            read_aliases()
+            read_chosen_names()
