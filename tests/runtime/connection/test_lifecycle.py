@@ -306,6 +306,7 @@ class Unconnected(Client):
             Unconnected(),
             r"^Pass the class Unconnected itself, or a function .*, not the instance Unconnected\(\.\.\.\)\. ",
         ),
+        (object(), r"^'object' object is not callable$"),
         (Unconnected, r"^Unconnected\(\) takes no arguments\. The factory is called with one argument, the proxy "),
         (Incomplete, r"^Can't instantiate abstract class Incomplete[^.]*$"),
         (
@@ -318,6 +319,16 @@ async def test_a_factory_that_makes_no_handler_is_an_error_at_once(factory: Any,
     with pytest.raises(TypeError, match=said):
         async with connect_in_process(PlainAgent, factory):
             pytest.fail("it was connected")
+
+
+async def test_a_handler_that_is_callable_may_be_a_factory() -> None:
+    class Itself(Unconnected):
+        def __call__(self, agent: RemoteAgent) -> Itself:
+            return self
+
+    client = Itself()
+    async with connect_in_process(PlainAgent, client) as agent:
+        assert agent.handler is client
 
 
 async def test_a_request_object_as_an_argument_says_to_pass_keywords() -> None:
@@ -339,3 +350,14 @@ async def test_a_call_with_a_request_object_is_explained_in_the_log(
     async with serving(link, Positional) as peer:
         await peer.call("session/prompt", prompt(1)["params"])
     assert "given: pass keywords. `request(...)` and `notify(...)` take" in caplog.text
+
+
+async def test_only_a_type_error_is_explained_in_the_log(link: Link, caplog: pytest.LogCaptureFixture) -> None:
+    class Failing(PlainAgent):
+        async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
+            raise ValueError("RemoteClient.session_update() takes 1 positional argument but 2 were given")
+
+    async with serving(link, Failing) as peer:
+        await peer.call("session/prompt", prompt(1)["params"])
+    assert "but 2 were given" in caplog.text
+    assert "pass keywords" not in caplog.text

@@ -8,7 +8,9 @@ from typing import Any, get_type_hints
 
 import pytest
 
+from acp_bindings import versions
 from acp_runtime import CapabilityError
+from acp_runtime.stubs.lazy import profile_names
 from tests.support.runtime.any_profile import PROFILES, agent_of, client_of, opening
 from tests.support.runtime.peer import Link, serving
 
@@ -113,3 +115,16 @@ async def test_a_method_can_be_a_request_for_one_side_and_a_notification_for_ano
 def test_the_type_hints_of_a_handler_class_can_be_read(profile: str, role: str) -> None:
     handler = getattr(import_module(f"acp_bindings.{profile}"), role)
     assert set(get_type_hints(handler)) <= {"_acp_schema", "_acp_renamed", "_acp_handled"}
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_the_names_in_annotations_for_several_versions_can_be_looked_up(profile: str) -> None:
+    begin = "".join(part.capitalize() for part in profile.split("_"))
+    load = profile_names("acp_bindings", {begin: profile})
+    for stub in ("Agent", "Client", "RemoteAgent", "RemoteClient"):
+        expected = getattr(import_module(f"acp_bindings.{profile}"), stub)
+        assert load(f"{begin}{stub}") is getattr(versions, f"{begin}{stub}") is expected
+    assert load(f"{begin}Offer") == getattr(versions, f"{begin}Offer") == tuple[Any, Any]
+    for name in (begin, "V9Agent", "V9Offer"):
+        with pytest.raises(AttributeError, match=rf"^module 'acp_bindings\.versions' has no attribute '{name}'$"):
+            load(name)
