@@ -115,15 +115,19 @@ def find_failure(
     return _watch(work, seconds, patience)
 
 
-def find_failure_at_import(change: Change, tests: Sequence[str], seconds: Mapping[str, float]) -> Failure | None:
-    """Collect and run tests in a fork of this process, which has imported none of our packages, with a change."""
-    if not tests:
-        return None
+def find_failure_at_import(change: Change | None, tests: Sequence[str], seconds: Mapping[str, float]) -> Failure | None:
+    """Collect and run tests in a fork of this process, which has imported none of our packages.
+
+    With a change, if there is one.
+    """
 
     def work(report: Report) -> None:
-        _import_changed(change)
+        if change is not None:
+            _import_changed(change)
         report(["began", "import"])
-        files = sorted({test.split("::")[0] for test in tests})  # pytest forgets the fixtures of a folder that it leaves
+        files = sorted(
+            {test.split("::")[0] for test in tests}
+        )  # pytest forgets the fixtures of a folder that it leaves
         plugins = [Ordered(tests, report), Failures(report)]
         if pytest.main([*files, *PYTEST_ARGUMENTS], plugins=plugins) == pytest.ExitCode.OK:
             report(["end", ""])
@@ -229,6 +233,7 @@ class Runner:
         self._items: dict[str, pytest.Item] = {}
         self._functions: Functions = {}
         self._used_before: set[tuple[str, str]] = set()
+        self._passes_alone: dict[str, bool] = {}
         self.results: dict[int, Result] = {}
 
     def run(self) -> Iterator[tuple[int, Result]]:
@@ -361,8 +366,20 @@ class Runner:
         covering = self._find_tests(self._measured.tests, index)
         if len(covering) <= _MANY:
             tests |= covering
-        ordered = self._sort(_choose_one_link((tests or near) - self._measured.failed))
-        return find_failure_at_import(change, ordered, self._measured.seconds)
+        left = self._sort(_choose_one_link((tests or near) - self._measured.failed))
+        seconds = self._measured.seconds
+        while left and (failure := find_failure_at_import(change, left, seconds)) is not None:
+            test = failure.test  # or a file that can't be collected
+            if failure.how or test not in left or self._notices(change, test):
+                return failure
+            left = left[left.index(test) + 1 :]
+        return None
+
+    def _notices(self, change: Change, test: str) -> bool:
+        """Return whether a test that runs alone fails with the change only."""
+        if test not in self._passes_alone:
+            self._passes_alone[test] = find_failure_at_import(None, [test], self._measured.seconds) is None
+        return self._passes_alone[test] and find_failure_at_import(change, [test], self._measured.seconds) is not None
 
     def _run_in_fork(self, index: int, tests: Set[str], *, is_on_disk: bool = False) -> Failure | None:
         """Run tests with the changed functions. If a change on disk needs another import, only programs have it."""
