@@ -123,7 +123,8 @@ def find_failure_at_import(change: Change, tests: Sequence[str], seconds: Mappin
     def work(report: Report) -> None:
         _import_changed(change)
         report(["began", "import"])
-        files = dict.fromkeys(test.split("::")[0] for test in tests)
+        # Sorted, because pytest forgets the fixtures of a folder that it leaves.
+        files = sorted({test.split("::")[0] for test in tests})
         plugins = [Ordered(tests, report), Failures(report)]
         if pytest.main([*files, *PYTEST_ARGUMENTS], plugins=plugins) == pytest.ExitCode.OK:
             report(["end", ""])
