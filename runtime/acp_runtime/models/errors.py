@@ -21,14 +21,19 @@ _WRONG_MODEL = ("model_type", "model_attributes_type", "union_tag_not_found", "u
 
 
 def label(name: str) -> str:
-    """Return the label of an alternative. The label of those that are told apart by a tag ends in `=`."""
-    return f"[{name}]"
+    """Return the label of an alternative."""
+    return f"[as {name}]"
+
+
+def tag_label(key: str) -> str:
+    """Return the label of all alternatives that are told apart by a tag."""
+    return f"[by {key}]"
 
 
 def _path_to_label(error: ErrorDetails) -> tuple[int | str, ...] | None:
     """Return the path of an error up to its first label; None if it has no label."""
     steps = error["loc"]
-    labels = (at for at, step in enumerate(steps) if isinstance(step, str) and step[:1] + step[-1:] == "[]")
+    labels = (at for at, step in enumerate(steps) if str(step).startswith(("[as ", "[by ")))
     return next((steps[:at] for at in labels), None)
 
 
@@ -53,7 +58,7 @@ def _closest(tried: dict[int | str, Errors], depth: int) -> Errors:
     """Return the errors of the alternative that fits best, or one error that lists what all of them expect."""
     inside = {name: errors for name, errors in tried.items() if any(len(error["loc"]) > depth for error in errors)}
     for name, errors in inside.items():
-        if str(name).endswith("=]"):
+        if str(name).startswith("[by "):
             return errors
     if inside:
         return min(inside.values(), key=lambda group: (sum(error["type"] == "missing" for error in group), len(group)))
@@ -63,7 +68,7 @@ def _closest(tried: dict[int | str, Errors], depth: int) -> Errors:
 def _any_of(errors: Errors) -> ErrorDetails:
     first = errors[0]
     expected = dict.fromkeys(error["msg"].removeprefix("Input should be ") for error in errors)
-    if len(expected) == 1 or any(error["type"] == first["type"] for error in errors[1:]):
+    if any(error["type"] == first["type"] for error in errors[1:]):
         return first
     return {**first, "type": "union", "msg": f"Input should be {' or '.join(expected)}", "ctx": {}}
 
