@@ -125,9 +125,8 @@ def find_failure_at_import(change: Change | None, tests: Sequence[str], seconds:
         if change is not None:
             _import_changed(change)
         report(["began", "import"])
-        files = sorted(
-            {test.split("::")[0] for test in tests}
-        )  # pytest forgets the fixtures of a folder that it leaves
+        # Sorted, because pytest forgets the fixtures of a folder that it leaves.
+        files = sorted({test.split("::")[0] for test in tests})
         plugins = [Ordered(tests, report), Failures(report)]
         if pytest.main([*files, *PYTEST_ARGUMENTS], plugins=plugins) == pytest.ExitCode.OK:
             report(["end", ""])

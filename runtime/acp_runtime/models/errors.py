@@ -21,15 +21,20 @@ _WRONG_MODEL = ("model_type", "model_attributes_type", "union_tag_not_found", "u
 
 
 def label(name: str) -> str:
-    """Return the label of an alternative; the name of a union's tagged alternatives ends in `=`."""
-    return f"[{name}]"
+    """Return the label of an alternative."""
+    return f"[as {name}]"
+
+
+def tag_label(key: str) -> str:
+    """Return the label of all alternatives that are told apart by a tag."""
+    return f"[by {key}]"
 
 
 def _path_to_label(error: ErrorDetails) -> tuple[int | str, ...] | None:
     """Return the path of an error up to its first label; None if it has no label."""
     steps = error["loc"]
     for index, step in enumerate(steps):
-        if isinstance(step, str) and step.startswith("[") and step.endswith("]"):
+        if str(step).startswith(("[as ", "[by ")):
             return steps[:index]
     return None
 
@@ -55,7 +60,7 @@ def _closest(tried: dict[int | str, Errors], depth: int) -> Errors:
     """Return the errors of the alternative that fits best, or one error that lists what all of them expect."""
     inside = {name: errors for name, errors in tried.items() if any(len(error["loc"]) > depth for error in errors)}
     for name, errors in inside.items():
-        if str(name).endswith("=]"):
+        if str(name).startswith("[by "):
             return errors
     if inside:
         return min(inside.values(), key=lambda group: (sum(error["type"] == "missing" for error in group), len(group)))
@@ -65,7 +70,7 @@ def _closest(tried: dict[int | str, Errors], depth: int) -> Errors:
 def _any_of(errors: Errors) -> ErrorDetails:
     first = errors[0]
     expected = dict.fromkeys(error["msg"].removeprefix("Input should be ") for error in errors)
-    if len(expected) == 1 or any(error["type"] == first["type"] for error in errors[1:]):
+    if any(error["type"] == first["type"] for error in errors[1:]):
         return first
     return {**first, "type": "union", "msg": f"Input should be {' or '.join(expected)}", "ctx": {}}
 

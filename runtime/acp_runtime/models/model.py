@@ -219,13 +219,13 @@ def replace(model: M, /, **changes: Any) -> M:
     try:
         built = type(model)(**values)
     except ValidationError as error:
-        refused = {fault["loc"][:1] for fault in error.errors(include_url=False)}
+        refused = {fault["loc"][:1] for fault in error.errors()}
         emptied = {(name,) for name, value in values.items() if value == [] and name not in changes}
         if not refused <= emptied:
             raise
         # The changed fields are valid, so this is lenient only with the emptied ones.
         tagged = {**type(model).__acp_tags__, **values}
-        built = type(model).__pydantic_validator__.validate_python(tagged, strict=False, by_name=True, by_alias=False)
+        built = type(model).__pydantic_validator__.validate_python(tagged, by_name=True, by_alias=False)
     kept = {name: value for name, value in model.model_extra.items() if name in fields or name not in changes}
     if kept:
         object.__setattr__(built, "__pydantic_extra__", kept | built.model_extra)

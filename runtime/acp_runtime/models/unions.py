@@ -14,7 +14,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import PydanticCustomError, core_schema
 from pydantic_core.core_schema import CoreSchema
 
-from acp_runtime.models.errors import label
+from acp_runtime.models.errors import label, tag_label
 from acp_runtime.models.json_values import wire_name
 from acp_runtime.models.markers import SourceRepr, in_order, lax_or_strict
 from acp_runtime.models.union_members import concrete_models, members_of, tags_of
@@ -55,7 +55,7 @@ class ByTag(SourceRepr):
 def _with_others(tagged: dict[str, CoreSchema], key: Any, others: list[Any]) -> CoreSchema:
     by_tag = core_schema.tagged_union_schema(tagged, key)
     name = key if isinstance(key, str) else key[0][0]
-    return in_order([(by_tag, label(f"{name}=")), *others]) if others else by_tag
+    return in_order([(by_tag, tag_label(name)), *others]) if others else by_tag
 
 
 def _by_key(schema: Any, key: str) -> CoreSchema:

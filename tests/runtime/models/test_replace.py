@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 import pytest
-from pydantic import PrivateAttr, ValidationError, field_validator
+from pydantic import Field, PrivateAttr, ValidationError, field_validator
 
 from acp_bindings.v1 import ContentBlockResourceLink, ContentBlockText, SessionInfoUpdate, ToolCall
 from acp_bindings.v2_draft import SessionConfigSelectGroup
 from acp_runtime import ABSENT, Model, OpenModel, absent, replace
+from acp_runtime.models.markers import EmptyOnError
+from acp_runtime.models.scalars import Int32
+from acp_runtime.models.unions import FirstMatch
 from tests.support.models.outcomes import outcomes
 from tests.support.models.profiles import Profile
 
@@ -60,6 +63,11 @@ def test_a_required_field_that_the_model_was_made_without_is_missing(change: Cha
         change(ToolCall.model_construct(title="t"), title="u")
 
 
+def test_a_wrong_value_of_another_field_is_refused(change: Change) -> None:
+    with pytest.raises(ValidationError, match="kind"):
+        change(ToolCall.model_construct(tool_call_id="1", title="t", kind="reed"), title="u")
+
+
 def test_absent_removes_a_field_and_none_is_null(change: Change) -> None:
     update = SessionInfoUpdate(title="t", updated_at=None)
     assert json.loads(change(update, title=ABSENT).model_dump_json()) == {"updatedAt": None}
@@ -85,6 +93,23 @@ def test_a_list_that_leniency_has_emptied_stays_empty(change: Change, options: A
             change(group, **changes)
     with pytest.raises(ValidationError, match="options"):
         SessionConfigSelectGroup(group_id="g", name="G", options=[])
+
+
+class Choice(OpenModel):
+    """A model whose list is empty only if leniency has emptied it."""
+
+    group_id: Annotated[Int32 | str, FirstMatch]
+    options: Annotated[
+        Annotated[list[int], Field(min_length=1)] | Annotated[list[str], Field(min_length=1)], EmptyOnError
+    ]
+    note: str | None = absent()
+
+
+def test_beside_a_list_that_leniency_has_emptied_values_are_those_of_the_constructor(change: Change) -> None:
+    choice = Choice.model_validate({"groupId": "5", "options": [], "note": "n"})
+    changed = change(choice, note=ABSENT, groupId="x")
+    assert (changed.group_id, changed.options, changed.model_extra) == ("5", [], {"groupId": "x"})
+    assert changed.model_fields_set == {"group_id", "options", "groupId"}
 
 
 def test_an_open_model_takes_replaces_and_removes_unknown_keys(change: Change) -> None:

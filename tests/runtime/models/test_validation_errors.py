@@ -51,6 +51,13 @@ def test_something_else_than_a_list_of_models_shows_how_to_write_one(profile: An
     assert error == (("prompt",), 'Input should be a list, such as [ContentBlockText(text="...")]')
 
 
+def test_the_example_of_an_item_is_the_first_model_of_which_one_text_is_required() -> None:
+    (error,) = errors_of(v1.ToolCall, tool_call_id="1", title="t", content="x")
+    assert error == (("content",), 'Input should be a list, such as [ToolCallContentTerminal(terminal_id="...")]')
+    (error,) = errors_of(v1.NewSessionRequest, cwd="/", mcp_servers="x")
+    assert error == (("mcp_servers",), "Input should be a valid list")
+
+
 def test_a_wrong_enum_value_is_one_error() -> None:
     (error,) = errors_of(v1.ToolCall, tool_call_id="1", title="t", kind="reed")
     assert error[0] == ("kind",)
@@ -134,6 +141,7 @@ READ: dict[str, Any] = {"session_id": "1", "path": "/a"}
         (v1.KillTerminalRequest, {"sessionId": "1", "terminal_id": "t"}, "sessionId", "a JSON key, write `session_id`"),
         (v1.ToolCall, {"tool_call_id": "1", "titel": "x"}, "titel", "did you mean `title`?"),
         (v1.ToolCall, {**KNOWN, "colour": 1}, "colour", "ToolCall has no field `colour`"),
+        (v1.ToolCall, {**KNOWN, "[a]": 1}, "[a]", "ToolCall has no field `[a]`"),
         (v1.ToolCall, {**KNOWN, "contents": ABSENT}, "contents", "did you mean `content`?"),
         (v1.ToolCall, {**KNOWN, "titel": "x"}, "titel", "ToolCall has no field `titel`"),
         (v1.ToolCall, {**KNOWN, "tool_call_id": ABSENT}, "tool_call_id", "Field required"),
@@ -183,13 +191,15 @@ def test_a_field_missing_inside_of_an_argument_is_reported_beside_a_spelling_mis
 def test_an_error_of_a_validator_for_a_model_is_kept() -> None:
     class Checked(Model):
         block: v1.ContentBlockText
+        blocks: list[v1.ContentBlockText]
 
-        @field_validator("block")
+        @field_validator("block", "blocks")
         @classmethod
-        def check(cls, value: v1.ContentBlockText) -> Any:
+        def check(cls, value: Any) -> Any:
             raise ValueError("not today")
 
-    assert errors_of(Checked, block=TEXT) == [(("block",), "Value error, not today")]
+    message = "Value error, not today"
+    assert errors_of(Checked, block=TEXT, blocks=[TEXT]) == [(("block",), message), (("blocks",), message)]
 
 
 def test_an_error_without_known_classes_is_pydantics() -> None:
@@ -213,7 +223,7 @@ def test_the_path_of_an_error_of_pydantic_names_the_alternatives() -> None:
     with pytest.raises(ValidationError) as caught:
         TypeAdapter(either).validate_python(5.5)
     labels = dict.fromkeys(error["loc"][0] for error in caught.value.errors())
-    assert list(labels) == ["[int]", "[list[str]]", "[TextResourceContents or BlobResourceContents]"]
+    assert list(labels) == ["[as int]", "[as list[str]]", "[as TextResourceContents or BlobResourceContents]"]
 
 
 def test_two_alternatives_are_both_expected() -> None:
@@ -221,6 +231,11 @@ def test_two_alternatives_are_both_expected() -> None:
         value: Annotated[int | str, FirstMatch]
 
     assert errors_of(Holder, value=None) == [(("value",), "Input should be a valid integer or a valid string")]
+
+
+def test_a_key_in_brackets_is_in_the_path_of_its_error() -> None:
+    ((path, _),) = errors_of(v1.CreateElicitationResponseAccept, content={"[a]": object()})
+    assert path == ("content", "[a]")
 
 
 def test_an_error_of_a_constructor_has_the_limits_and_the_input() -> None:
@@ -266,14 +281,14 @@ def test_invalid_json_is_reported_with_json_keys(validate: str) -> None:
     assert paths(v1.ReadTextFileRequest, {"sessionId": "1", "path": "/", "line": 1.5}) == ["line"]
     # Where alternatives are tried in order, pydantic reports the errors of all.
     assert paths(v2_draft.PromptRequest, {"sessionId": "1", "prompt": [{"type": "text"}]}) == [
-        "prompt.0.[type=].text.text",
-        "prompt.0.[ContentBlockOther].type",
+        "prompt.0.[by type].text.text",
+        "prompt.0.[as ContentBlockOther].type",
     ]
     assert paths(
         v2_draft.UpdateSessionNotification, {"sessionId": "1", "update": {"sessionUpdate": "tool_call_update"}}
     ) == [
-        "update.[sessionUpdate=].tool_call_update.toolCallId",
-        "update.[SessionUpdateOther].sessionUpdate",
+        "update.[by sessionUpdate].tool_call_update.toolCallId",
+        "update.[as SessionUpdateOther].sessionUpdate",
     ]
 
 
