@@ -50,7 +50,7 @@ _LAYERS = {
         {"closing"},
     ),
     "codegen": (
-        {"chosen_names", "errors", "escaping", "ir", "names", "nodes", "toml", "types", "values"},
+        {"chosen_names", "errors", "escaping", "facts", "ir", "names", "nodes", "toml", "types", "values"},
         {"files"},
         {"pinned"},
         {"read"},

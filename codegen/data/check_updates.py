@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from codegen.data.resolve import fields_by_wire
 from codegen.data.updates import find_fields, find_kinds
-from codegen.ir import Alias, Effect, Schema
+from codegen.facts import Effect
+from codegen.ir import Alias, Schema
 from codegen.types import Type
 from codegen.values import fits
 

@@ -16,7 +16,8 @@ from pydantic.alias_generators import to_camel
 from codegen.data.facts_file import FILE, PLACES, Entries, next_step_for_entry
 from codegen.data.places import UNLISTED, Place, Places
 from codegen.errors import SchemaError
-from codegen.ir import OTHER_ROLE, Method, PlaceFact, Schema
+from codegen.facts import PlaceFact
+from codegen.ir import OTHER_ROLE, Method, Schema
 from codegen.read.docs import split_sentences
 
 # "Agents MUST only send this update when the Client advertised the `session.notices` Client capability."

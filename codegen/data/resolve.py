@@ -29,7 +29,8 @@ from codegen.data.facts_file import (
 from codegen.data.place_facts import PlaceFactFinder, find_messages, find_place_keys
 from codegen.data.places import Places
 from codegen.errors import SchemaError
-from codegen.ir import Accepted, Cancelled, Definition, Field, Method, Model, Schema, Union
+from codegen.facts import Accepted, Cancelled
+from codegen.ir import Definition, Field, Method, Model, Schema, Union
 from codegen.names import attribute_name
 from codegen.nodes import escape
 from codegen.toml import SEE_TOP_OF_FILE

@@ -12,7 +12,8 @@ from typing import Any
 
 from codegen.data.facts_file import EFFECTS, Entries, Tables, find_update_entries
 from codegen.data.resolve import fields_by_wire
-from codegen.ir import Effect, Field, Schema, Union
+from codegen.facts import Effect
+from codegen.ir import Field, Schema, Union
 from codegen.names import pascal
 
 METHOD, PROPERTY = "session/update", "update"

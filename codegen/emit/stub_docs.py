@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 from codegen.data.places import UNLISTED
 from codegen.escaping import wrap
-from codegen.ir import OTHER_ROLE, Field, Method, PlaceFact, Schema
+from codegen.facts import PlaceFact
+from codegen.ir import OTHER_ROLE, Field, Method, Schema
 from codegen.names import attribute_name
 
 _WIDTH = 112

@@ -14,7 +14,7 @@ import pytest
 from acp_runtime import GuardError
 from codegen.data.facts_file import METHODS_TOML
 from codegen.errors import SchemaError
-from codegen.ir import PlaceFact
+from codegen.facts import PlaceFact
 from codegen.regen import read_schema
 from tests.support.codegen.build import (
     STRING,

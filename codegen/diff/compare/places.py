@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from codegen.data.places import Place, Places
 from codegen.data.resolve import ADVERTISED_IN, find_capability_paths
-from codegen.ir import Method, PlaceFact, Schema
+from codegen.facts import PlaceFact
+from codegen.ir import Method, Schema
 
 # The kinds of facts, with the rules for a place that gains or loses one.
 _RULES = {
