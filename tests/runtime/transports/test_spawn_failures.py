@@ -52,7 +52,7 @@ async def test_rule_23_the_error_for_a_relative_command_says_where_it_is_looked_
 def test_rule_23_nothing_is_started_without_an_event_loop() -> None:
     # A command that can't start would raise OSError, so the loop was asked for first.
     with pytest.raises(RuntimeError, match="no running event loop"):
-        processes.start("no-such-agent", (), None, {}, DEVNULL, DEVNULL)
+        processes.start("no-such-agent", (), None, {}, stdin=DEVNULL, stderr=DEVNULL)
 
 
 async def test_rule_23_an_empty_command_is_reported() -> None:
