@@ -78,6 +78,7 @@ async def test_rule_12_a_validator_that_fails_unexpectedly_costs_one_message(
     logged = [record for record in caplog.records if record.levelno == logging.ERROR]
     assert len(logged) == 3
     assert all(record.exc_info is not None and record.exc_info[0] is KeyError for record in logged)
+    assert logged[0].getMessage() == "The params of _acme/checked can't be validated"
 
 
 async def test_rule_12_a_validator_gets_an_empty_object_without_params_and_may_fail(link: Link) -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from acp_bindings.v1 import methods
 from acp_bindings.v2_draft import methods as v2
+from acp_runtime import ExtRequest, Model
 from acp_runtime.jsonrpc.decoding import Decoder
 from acp_runtime.jsonrpc.messages import (
     Ignored,
@@ -233,7 +234,7 @@ def test_rule_3_a_long_line_with_many_surrogates_is_read_as_by_another_parser() 
     text = rb'["%b"]' % (rb"\\ud83d \\\ud83d\ud83d\ude00\n" * 4_999)
     assert parse(text) == json.loads(text)
     with pytest.raises(ValueError, match="escape"):  # it would take long
-        parse(b'"%b"' % (rb"\ud83d" * 10_000))
+        parse(b'"%b"' % (rb"\ud83d" * 20_000))
 
 
 # Prints the memory that decoding a long message took at most, after as many short ones of its method as it is told.
@@ -259,6 +260,16 @@ def _peak(messages_before: int) -> int:
 
 def test_the_first_message_of_a_method_takes_no_more_memory_than_the_next() -> None:
     assert _peak(0) < 1.15 * _peak(1)
+
+
+def test_params_and_the_line_that_has_them_are_validated_by_the_same_validator() -> None:
+    class Params(Model):
+        text: str
+
+    decoder = Decoder({"_acme/x": ExtRequest("_acme/x", Params, Params)}, {})
+    decoded = decoder.decode(message(id=1, method="_acme/x", params={"text": "a"}))
+    assert isinstance(decoded, IncomingRequest)
+    assert Params.__pydantic_complete__  # otherwise, the decoder would have a validator of its own
 
 
 def test_rule_12_threads_that_share_a_decoder_decode_the_first_messages_of_all_methods() -> None:
