@@ -262,7 +262,7 @@ def test_the_first_message_of_a_method_takes_no_more_memory_than_the_next() -> N
     assert _peak(0) < 1.15 * _peak(1)
 
 
-def test_params_and_the_line_that_has_them_are_validated_by_the_same_validator() -> None:
+def test_lines_and_their_params_share_a_validator() -> None:
     class Params(Model):
         text: str
 

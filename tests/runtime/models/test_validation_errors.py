@@ -51,7 +51,7 @@ def test_something_else_than_a_list_of_models_shows_how_to_write_one(profile: An
     assert error == (("prompt",), 'Input should be a list, such as [ContentBlockText(text="...")]')
 
 
-def test_the_example_of_an_item_is_the_first_model_of_which_one_text_is_required() -> None:
+def test_the_example_of_an_item_is_a_model_that_requires_one_text() -> None:
     (error,) = errors_of(v1.ToolCall, tool_call_id="1", title="t", content="x")
     assert error == (("content",), 'Input should be a list, such as [ToolCallContentTerminal(terminal_id="...")]')
     (error,) = errors_of(v1.NewSessionRequest, cwd="/", mcp_servers="x")
