@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import acp_runtime
-from tests.support.paths import ROOT
+from tools.paths import ROOT
 
 # The group shares an sdist.
 pytestmark = pytest.mark.xdist_group("sdist")

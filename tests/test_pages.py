@@ -13,8 +13,8 @@ import pytest
 from tests.support.codegen import reference
 from tests.support.docs.blocks import GENERATED
 from tests.support.docs.files import steps
-from tests.support.paths import ROOT
 from tools.pages import anchors, prose
+from tools.paths import ROOT
 
 PAGES = [
     *ROOT.glob("*.md"),

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.paths import ROOT
+from tools.paths import ROOT
 
 pytestmark = [pytest.mark.test_all, pytest.mark.slow, pytest.mark.xdist_group("site")]
 

@@ -13,7 +13,7 @@ import pytest
 from tests.docs.browser import Browser, browser
 from tests.support.codegen import reference
 from tests.support.docs.blocks import DOCS, GENERATED
-from tests.support.paths import ROOT
+from tools.paths import ROOT
 
 pytestmark = [pytest.mark.test_all, pytest.mark.slow, pytest.mark.xdist_group("site in a browser")]
 

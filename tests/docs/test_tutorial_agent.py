@@ -9,7 +9,7 @@ from acp_bindings.v1 import spawn_agent
 from acp_kit.client import open_session
 from tests.support.docs.files import steps
 from tests.support.kit.turns import Viewer
-from tests.support.paths import ROOT
+from tools.paths import ROOT
 
 PAGE = ROOT / "docs/learn/tutorial/6-coding-agent.md"
 MODEL = """

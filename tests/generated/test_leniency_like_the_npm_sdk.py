@@ -16,8 +16,8 @@ from pydantic import ValidationError
 from tests.generated.agreement import differences
 from tests.generated.lenient_corpus import Case, lenient_corpus
 from tests.support.models.profiles import TESTED
-from tests.support.paths import ROOT
 from tests.support.skipping import skip_without
+from tools.paths import ROOT
 from tools.third_party import UnavailableError, typescript_sdk
 
 

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from tests.support.paths import ROOT
+from tools.paths import ROOT
 
 
 @pytest.mark.slow

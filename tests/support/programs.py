@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tests.support.paths import ROOT
 from tests.support.runtime.peer import line
+from tools.paths import ROOT
 
 
 class Program(subprocess.Popen[bytes]):

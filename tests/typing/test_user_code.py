@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.paths import ROOT
+from tools.paths import ROOT
 
 USER_CODE = sorted((Path(__file__).parent / "user_code").glob("*.py"))
 DEADLINE = 250

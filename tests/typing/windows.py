@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from tests.support.paths import ROOT
+from tools.paths import ROOT
 
 FILES = [f"runtime/acp_runtime/{name}.py" for name in ("processes", "windows_jobs", "transports/stdio")]
 CHECKERS = {

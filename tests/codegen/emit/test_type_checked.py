@@ -14,7 +14,7 @@ import pytest
 from codegen.diff.user_code.type_checker import run_mypy
 from tests.support.codegen.build import STRING, Schema, model, part_of, ref, tagged
 from tests.support.codegen.old_names import DEFINITIONS, RENAMES, generate_with
-from tests.support.paths import ROOT
+from tools.paths import ROOT
 
 RARE: Schema = {
     "Tree": model(branches={"type": "array", "items": ref("Tree")}, leaf=ref("Words")),

@@ -18,8 +18,8 @@ from acp_kit.checking.client import ClientCommand
 from acp_kit.checking.client_scenarios import CLIENT_SCENARIOS as SCENARIOS
 from acp_kit.checking.running import run_client
 from tests.support.docs.files import steps
-from tests.support.paths import ROOT
 from tests.support.scale import STRESS
+from tools.paths import ROOT
 
 pytestmark = [
     pytest.mark.test_all,

@@ -15,7 +15,7 @@ from acp_kit.agent import Turn
 from acp_kit.client import ClientSession, UnfinishedTurn, deliver_update, find_session, open_session
 from acp_kit.client.sessions import reopen_session
 from acp_runtime import InvalidResponse, ResourceNotFound
-from tests.support.kit.passing_time import let_pass
+from tests.support.event_loop import let_pass
 from tests.support.kit.turns import Act, AgentWithSettings, KeepingClient
 from tests.support.recording_factory import RecordingFactory
 

@@ -18,7 +18,7 @@ from acp.core import ClientSideConnection as OfficialClientSideConnection
 from acp_kit import official
 from acp_kit.official._observers import Observers
 from tests.kit.official.peers import Echo, Screen, ask, connected, streams
-from tests.support.loop_iterations import let_others_run
+from tests.support.event_loop import let_others_run
 
 
 async def test_factories_get_the_connection() -> None:

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from tests.support.marked_processes import marked, wait_until_left
-from tests.support.paths import ROOT
 from tests.support.skipping import skip_without
+from tools.paths import ROOT
 from tools.third_party import UnavailableError, notebook, python_in
 
 pytestmark = [pytest.mark.test_all, pytest.mark.slow]

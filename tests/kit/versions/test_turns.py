@@ -13,6 +13,7 @@ from acp_bindings import v1, v2_draft as v2
 from acp_bindings.v2_draft.connecting import AGENT_SIDE
 from acp_kit.versions import as_v2
 from acp_runtime import AuthenticationRequired, RequestCancelled, RequestError
+from tests.support.event_loop import let_others_run
 from tests.support.kit.behind_v2 import (
     CANCEL,
     INITIALIZE,
@@ -28,7 +29,6 @@ from tests.support.kit.behind_v2 import (
     update_of,
     without_guards,
 )
-from tests.support.loop_iterations import let_others_run
 from tests.support.recording_factory import RecordingFactory
 from tests.support.runtime.peer import LINKS, Peer, calling, chunk, serving, update
 

@@ -18,7 +18,7 @@ from acp_bindings.v1.connecting import CLIENT_SIDE
 from acp_runtime import ConnectionClosed, MessageTooLarge, Options
 from acp_runtime.connection import Connection, run
 from acp_runtime.transports.memory import MemoryPipe
-from tests.support.loop_iterations import let_others_run, wait_until
+from tests.support.event_loop import let_others_run, wait_until
 from tests.support.runtime.peer import LINKS, Link, Peer, PlainClient, calling, line, text_of, update
 from tests.support.scale import count
 

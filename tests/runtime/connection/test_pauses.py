@@ -20,7 +20,7 @@ from acp_runtime.jsonrpc.framing import MODEL_BYTES
 from acp_runtime.transports.descriptors import FdReader
 from acp_runtime.transports.memory import MemoryPipe
 from tests.runtime.connection.random_peer import SkippingLoop
-from tests.support.loop_iterations import let_others_run
+from tests.support.event_loop import let_others_run
 from tests.support.programs import run_program
 from tests.support.runtime.peer import (
     LINKS,

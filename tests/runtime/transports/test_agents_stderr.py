@@ -17,8 +17,8 @@ import pytest
 from acp_runtime import ConnectionClosed, Options
 from acp_runtime.transports.stderr import StderrCopy
 from tests.runtime.transports.processes import opened, script, spawned
-from tests.support.paths import ROOT
 from tests.support.programs import Program
+from tools.paths import ROOT
 
 pytestmark = [
     pytest.mark.slow,

@@ -21,7 +21,7 @@ from acp_runtime.transports.descriptors import FdReader, FdWriter
 from acp_runtime.transports.files import CAPACITY
 from acp_runtime.transports.stdio import open_reader, open_writer
 from acp_runtime.transports.threads import ThreadWriter
-from tests.support.loop_iterations import let_others_run
+from tests.support.event_loop import let_others_run
 
 
 class _Received:

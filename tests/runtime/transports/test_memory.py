@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from acp_runtime.transports.memory import MemoryPipe
-from tests.support.loop_iterations import let_others_run
+from tests.support.event_loop import let_others_run
 
 
 class Received:

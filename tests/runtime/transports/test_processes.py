@@ -16,7 +16,7 @@ import pytest
 from acp_bindings.v1 import RequestPermissionRequest, RequestPermissionResponse, SessionNotification, spawn_agent
 from acp_runtime import ConnectionClosed, InternalError, Options, RequestError
 from tests.runtime.transports.processes import command_of, is_alive, opened, script, spawned
-from tests.support.loop_iterations import let_others_run
+from tests.support.event_loop import let_others_run
 from tests.support.marked_processes import alive, marked, no_new_children
 from tests.support.runtime.peer import PlainClient
 

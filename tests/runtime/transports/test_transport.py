@@ -13,7 +13,7 @@ from acp_bindings.v1 import connect, serve
 from acp_runtime import ConnectionClosed, Options
 from acp_runtime.transports.files import CAPACITY, BufferedWriter
 from acp_runtime.transports.transport import StreamTransport, TransportEnd
-from tests.support.loop_iterations import let_others_run
+from tests.support.event_loop import let_others_run
 from tests.support.runtime.peer import PlainAgent, PlainClient
 from tests.support.runtime.queue_transport import ByteQueue, QueueTransport, queue_transports
 
