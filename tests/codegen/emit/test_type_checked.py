@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from pathlib import Path
 
@@ -14,6 +13,7 @@ import pytest
 from codegen.diff.user_code.type_checker import run_mypy
 from tests.support.codegen.build import STRING, Schema, model, part_of, ref, tagged
 from tests.support.codegen.old_names import DEFINITIONS, RENAMES, generate_with
+from tests.support.programs import run_command
 from tools.paths import ROOT
 
 RARE: Schema = {
@@ -37,6 +37,4 @@ def test_generated_code_passes_mypy_and_ruff(tmp_path: Path) -> None:
     folder = generate_with(tmp_path, *RENAMES, definitions=DEFINITIONS | RARE)
     assert not run_mypy(tmp_path, folder.name, [ROOT / "runtime"])
     rules = ["--select", "E4,E7,E9,F", "--ignore", "F403,F405"]  # a package takes all names of its modules
-    command = [sys.executable, "-m", "ruff", "check", "--isolated", "--no-cache", *rules, str(folder)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout
+    run_command(sys.executable, "-m", "ruff", "check", "--isolated", "--no-cache", *rules, str(folder))
