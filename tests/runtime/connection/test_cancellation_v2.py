@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from importlib import import_module
 from typing import Any
 
 import pytest
 
 from acp_runtime import InternalError
-from tests.runtime.connection.v2_peer import INITIALIZE_V2, AgentV2, acp, calling_v2, permission, serving_v2
+from tests.runtime.connection.v2_peer import AgentV2, acp, calling_v2, permission, serving_v2
 from tests.support.recording_factory import RecordingFactory
 from tests.support.runtime.peer import Link, prompt
 
@@ -118,6 +118,34 @@ async def test_rule_21_a_prompt_that_fails_because_its_session_was_cancelled_is_
     assert "the model failed" in caplog.text
 
 
+@pytest.mark.parametrize("profile", ["v2_draft", "v2_draft_unstable"])
+async def test_rule_20_a_cancelled_permission_request_has_the_outcome_cancelled(link: Link, profile: str) -> None:
+    version: Any = import_module(f"acp_bindings.{profile}")
+    selected = {"outcome": "selected", "optionId": "o"}
+    started = asyncio.Event()
+
+    class Asking(version.Client):  # type: ignore[misc]
+        async def session_update(self, notification: Any, /) -> None:
+            raise AssertionError
+
+        async def session_request_permission(self, request: Any, /) -> Any:
+            started.set()
+            with suppress(asyncio.CancelledError) if request.session_id == "answered" else nullcontext():
+                await asyncio.Event().wait()
+            return version.RequestPermissionResponse.model_validate({"outcome": selected})
+
+    async with calling_v2(link, lambda _: Asking(), profile) as (_, peer):
+        for session, outcome in (("s1", {"outcome": "cancelled"}), ("answered", selected)):
+            await peer.send(permission(1, session))
+            await started.wait()
+            await peer.send(BY_ID)
+            assert (await peer.receive())["result"]["outcome"] == outcome
+            started.clear()
+        # Cancelled before its handler begins.
+        await peer.send(permission(1), BY_ID)
+        assert (await peer.receive())["result"]["outcome"] == {"outcome": "cancelled"}
+
+
 async def test_rule_20_an_accepted_prompt_is_not_cancelled_by_its_id(link: Link) -> None:
     class Finishing(Accepting):
         async def go_on(self) -> None:
@@ -209,52 +237,6 @@ async def test_rule_21_other_updates_do_not_accept_a_prompt(link: Link, sent: st
         answers = [await peer.receive() for _ in range(3 + (sent == "another kind of update"))]
         errors = [answer["error"]["message"] for answer in answers if answer.get("id") == 1]
         assert errors == ["refused"]
-
-
-async def test_rule_30_an_agent_without_session_cancel_is_logged(link: Link, caplog: pytest.LogCaptureFixture) -> None:
-    async with serving_v2(link):
-        pass
-    (error,) = (record.getMessage() for record in caplog.records if record.levelname == "ERROR")
-    assert "session/cancel" in error
-
-
-async def test_rule_30_logins_in_the_terminal_need_login_and_logout(
-    link: Link, caplog: pytest.LogCaptureFixture
-) -> None:
-    class Terminal(AgentV2):  # type: ignore[misc]
-        async def initialize(self, request: Any, /) -> Any:
-            response = await super().initialize(request)
-            return response.model_copy(update={"auth_methods": [acp.AuthMethodTerminal(method_id="t", name="T")]})
-
-    async with serving_v2(link, Terminal, ready=False) as peer:
-        await peer.call("initialize", {**INITIALIZE_V2, "capabilities": {"auth": {"terminal": {}}}})
-    (error,) = (record.getMessage() for record in caplog.records if record.levelname == "ERROR")
-    assert "auth/login, auth/logout" in error
-
-
-async def test_rule_30_a_client_without_its_optional_notifications_is_not_logged(
-    link: Link, caplog: pytest.LogCaptureFixture
-) -> None:
-    unstable = import_module("acp_bindings.v2_draft_unstable")
-    capabilities = {"elicitation": {"url": {}}}
-
-    class Asked(unstable.Client):  # type: ignore[misc,name-defined]
-        async def session_update(self, notification: Any, /) -> None:
-            raise AssertionError
-
-        async def session_request_permission(self, request: Any, /) -> Any:
-            raise AssertionError
-
-        async def elicitation_create(self, request: Any, /) -> Any:
-            raise AssertionError
-
-    async with calling_v2(link, lambda _: Asked(), "v2_draft_unstable") as (agent, peer):
-        info = unstable.Implementation(name="c", version="1")
-        asked = unstable.ClientCapabilities.model_validate(capabilities)
-        call = asyncio.create_task(agent.initialize(protocol_version=2, info=info, capabilities=asked))
-        await peer.answer(result={"protocolVersion": 2, "info": {"name": "a", "version": "1"}})
-        await call
-    assert not [record for record in caplog.records if record.levelname in ("ERROR", "WARNING")]
 
 
 async def test_rule_21_without_guards_an_update_may_lack_the_parts_of_acceptance(link: Link) -> None:
