@@ -8,7 +8,7 @@ from typing import Any, get_args
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from tests.support.codegen.build import STRING, Schema, model, ref, wraps
+from tests.support.codegen.build import STRING, Schema, array, model, ref, wraps
 from tests.support.codegen.generating import Generate
 
 INTEGER: Schema = {"type": "integer"}
@@ -63,14 +63,14 @@ ACCEPTED: list[tuple[Schema, Any]] = [
     (enum("a", "b"), "a"),
     ({"anyOf": [enum("a"), STRING]}, "anything"),
     ({"anyOf": [{**INTEGER, "const": 1}, INTEGER]}, 2),
-    ({"type": "array", "items": STRING}, []),
-    ({"type": "array", "items": STRING, "minItems": 1}, ["a"]),
-    ({"type": "array", "items": ref("Line")}, [{"line": "x"}]),
+    (array(STRING), []),
+    (array(STRING, minItems=1), ["a"]),
+    (array(ref("Line")), [{"line": "x"}]),
     ({"type": "object", "additionalProperties": True}, {"a": [None, {"b": 1}]}),
     ({"type": "object", "additionalProperties": STRING}, {"a": "b"}),
     ({"type": "object", "additionalProperties": ref("Line")}, {"a": {"line": "x"}}),
     ({}, {"any": ["json", None, 1.5]}),
-    ({"anyOf": [STRING, {"type": "array", "items": STRING}]}, ["a"]),
+    ({"anyOf": [STRING, array(STRING)]}, ["a"]),
     ({"anyOf": [ref("Line"), {"type": "null"}]}, None),
     ({"type": ["string", "null"]}, None),
     ({"type": "null"}, None),
@@ -103,12 +103,12 @@ REFUSED: list[tuple[Schema, Any]] = [
     ({"enum": [1, "a"]}, True),
     (enum("a", "b"), "c"),
     ({"anyOf": [enum("a"), STRING]}, 1),
-    ({"type": "array", "items": STRING}, [1]),
-    ({"type": "array", "items": STRING}, "a"),
-    ({"type": "array", "items": STRING, "minItems": 1}, []),
+    (array(STRING), [1]),
+    (array(STRING), "a"),
+    (array(STRING, minItems=1), []),
     ({"type": "object", "additionalProperties": STRING}, {"a": 1}),
     ({"type": "object", "additionalProperties": True}, []),
-    ({"anyOf": [STRING, {"type": "array", "items": STRING}]}, [1]),
+    ({"anyOf": [STRING, array(STRING)]}, [1]),
     ({"type": "null"}, 0),
 ]
 
@@ -182,7 +182,7 @@ def test_a_named_scalar_keeps_its_bounds(generate: Generate) -> None:
 
 
 def test_a_model_may_hold_itself(generate: Generate) -> None:
-    package = generate({"Tree": model(["children"], children={"type": "array", "items": ref("Tree")})})
+    package = generate({"Tree": model(["children"], children=array(ref("Tree")))})
     leaf = package.Tree(children=[])
     assert package.Tree(children=[leaf]).model_dump_json() == '{"children":[{"children":[]}]}'
 
@@ -190,7 +190,7 @@ def test_a_model_may_hold_itself(generate: Generate) -> None:
 def test_a_property_may_have_a_name_that_python_uses(generate: Generate) -> None:
     names = ["list", "dict", "str", "int", "tag", "self", "methods", "from", "class", "copy", "modelConfig"]
     others = {
-        "kind": {"type": "array", "items": STRING},
+        "kind": array(STRING),
         "more": {"type": "object", "additionalProperties": STRING},
         "size": {"type": ["integer", "null"]},
     }

@@ -11,16 +11,16 @@ from pathlib import Path
 import pytest
 
 from codegen.diff.user_code.type_checker import run_mypy
-from tests.support.codegen.build import STRING, Schema, model, part_of, ref, tagged
+from tests.support.codegen.build import STRING, Schema, array, model, part_of, ref, tagged
 from tests.support.codegen.old_names import DEFINITIONS, RENAMES, generate_with
 from tests.support.programs import run_command
 from tools.paths import ROOT
 
 RARE: Schema = {
-    "Tree": model(branches={"type": "array", "items": ref("Tree")}, leaf=ref("Words")),
+    "Tree": model(branches=array(ref("Tree")), leaf=ref("Words")),
     "DerivedTree": {**model(name=STRING), "allOf": [ref("Tree")]},
-    "HiddenList": model(list={"type": "array", "items": ref("Words")}, last={"type": "array", "items": STRING}),
-    "Limits": model(sizes={"type": "array", "items": {"type": "integer", "minimum": 1}, "minItems": 1}),
+    "HiddenList": model(list=array(ref("Words")), last=array(STRING)),
+    "Limits": model(sizes=array({"type": "integer", "minimum": 1}, minItems=1)),
     "OldRequest": part_of("session/old", "agent", model(text=STRING)) | {"deprecated": True},
     "OldResponse": part_of("session/old", "agent", model(tree=ref("Tree"))),
     "AskRequest": part_of(

@@ -29,6 +29,10 @@ def model(required: list[str] | None = None, /, **properties: Schema) -> Schema:
     return {"type": "object", "properties": properties} | ({"required": required} if required else {})
 
 
+def array(items: Any, **keywords: Any) -> Schema:
+    return {"type": "array", "items": items} | keywords
+
+
 def tagged(key: str, value: str, wrapped: str | None = None, **keywords: Any) -> Schema:
     """Return a union member: a constant tag, and the definition that it wraps."""
     tag = model([key], **{key: {"type": "string", "const": value}})

@@ -5,7 +5,19 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from tests.support.codegen.build import STRING, Schema, acp_schema, model, other, part_of, ref, request, tagged, wraps
+from tests.support.codegen.build import (
+    STRING,
+    Schema,
+    acp_schema,
+    array,
+    model,
+    other,
+    part_of,
+    ref,
+    request,
+    tagged,
+    wraps,
+)
 from tests.support.codegen.mutations import at as value_at, replaced
 
 Case = tuple[Schema, str, str]
@@ -17,7 +29,7 @@ BASE: Schema = acp_schema(
         "Block": PAIR,
         "Holder": model(
             ["items"],
-            items={"type": "array", "items": ref("Text")},
+            items=array(ref("Text")),
             extra={"type": "object", "additionalProperties": True},
         ),
         **request("session/new", "New", model(["cwd"], cwd=STRING)),
