@@ -9,8 +9,8 @@ from codegen.diff.sources import Side, Snapshot
 from codegen.regen import read_schema
 from codegen.upgrade.changelog import write_entry
 from codegen.upgrade.data_files import find_unused_capabilities
-from tests.support.codegen.build import STRING, Schema, acp_schema, model, part_of, ref
-from tests.support.diff.cases import around, enum, holds
+from tests.support.codegen.build import STRING, Schema, acp_schema, enum, model, part_of, ref
+from tests.support.diff.cases import around, holds
 
 BOOLEAN: Schema = {"type": "boolean"}
 

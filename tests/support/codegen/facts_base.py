@@ -7,6 +7,7 @@ from tests.support.codegen.build import (
     Schema,
     acp_schema,
     array,
+    enum,
     initialize,
     model,
     part_of,
@@ -65,7 +66,7 @@ SCHEMA: Schema = acp_schema(
     {
         "Capabilities": model(close={"type": "boolean"}),
         "Info": model(["name"], name=STRING),
-        "Reason": {"oneOf": [{"type": "string", "const": word} for word in ("end_turn", "cancelled")]},
+        "Reason": enum("end_turn", "cancelled"),
         "Http": model(["headers"], url=STRING, headers=array(STRING)),
         "Server": {"anyOf": [tagged("type", "http", "Http"), tagged("type", "sse", "Http")]},
         **initialize(

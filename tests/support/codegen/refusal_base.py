@@ -10,6 +10,7 @@ from tests.support.codegen.build import (
     Schema,
     acp_schema,
     array,
+    enum,
     model,
     other,
     part_of,
@@ -25,7 +26,7 @@ PAIR = {"anyOf": [tagged("type", "text", "Text"), other("type", "text")]}
 BASE: Schema = acp_schema(
     {
         "Text": model(["text"], text=STRING, note={"type": ["string", "null"]}),
-        "Kind": {"oneOf": [{"type": "string", "const": "a"}, {"type": "string", "const": "b"}]},
+        "Kind": enum("a", "b"),
         "Block": PAIR,
         "Holder": model(
             ["items"],

@@ -79,11 +79,6 @@ def around(place: str, definition: Schema) -> Schema:
     return result | ({"Alone": definition} if place == "alone" else {})
 
 
-def enum(*values: str, opened: bool = False) -> Schema:
-    members: list[Schema] = [{"type": "string", "const": value} for value in values]
-    return {"anyOf": [*members, {"title": "other", **STRING}]} if opened else {"oneOf": members}
-
-
 def holds(definition: Schema, required: bool = True, **keywords: Any) -> Schema:
     """Return an object with the property `x`."""
     schema = {**definition, **keywords}

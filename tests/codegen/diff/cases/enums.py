@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tests.support.codegen.build import STRING, Schema, array, ref
-from tests.support.diff.cases import KIND, ON_ERROR, Case, enum, holds, kinds, may
+from tests.support.codegen.build import STRING, Schema, array, enum, ref
+from tests.support.diff.cases import KIND, ON_ERROR, Case, holds, kinds, may
 
 SOFT = may({"anyOf": [ref("Kind"), {"type": "null"}]}, **ON_ERROR)
 CLOSED, CLOSED_MORE = enum("a", "b"), enum("a", "b", "c")
