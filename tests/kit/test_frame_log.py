@@ -52,6 +52,13 @@ def test_a_line_has_time_direction_size_and_message(tmp_path: Path) -> None:
     assert unreadable["message"] == "12 bytes that are not JSON"
 
 
+def test_a_function_of_ones_own_decides_what_is_written(tmp_path: Path) -> None:
+    path = tmp_path / "acp.jsonl"
+    with FrameLog(path, redact=lambda line: json.dumps(len(line)).encode()) as log:
+        log("out", b'{"jsonrpc":"2.0","method":"x"}', 1.0)
+    assert [entry["message"] for entry in entries(path)] == [30]
+
+
 def test_full_files_are_renamed_and_the_oldest_is_dropped(tmp_path: Path) -> None:
     path = tmp_path / "acp.jsonl"
     with FrameLog(path, max_bytes=200, backups=2) as log:
