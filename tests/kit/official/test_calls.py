@@ -16,11 +16,11 @@ from acp.schema import (
     PromptResponse,
 )
 
-from acp_bindings import v1
+from acp_kit.testing import ScriptedAgent, ScriptedClient, connect
 from tests.kit.official.peers import Echo, Screen, ask, connected
 
 
-async def test_a_turn_and_an_extension_method() -> None:
+async def test_a_turn_and_a_call_of_an_extension_method_are_answered() -> None:
     screen = Screen()
     async with connected(screen, Echo()) as connection:
         session = await connection.new_session("/tmp", trace=1)
@@ -176,42 +176,12 @@ async def test_old_style_calls_warn() -> None:
 async def test_official_models_and_ours_live_in_one_process() -> None:
     """Each on its own connection: an agent of the official SDK, which is the client of an agent of ours."""
 
-    class Inner(v1.Agent):
-        def __init__(self, client: v1.RemoteClient) -> None:
-            self.client = client
-
-        async def initialize(self, request: v1.InitializeRequest) -> v1.InitializeResponse:
-            return v1.InitializeResponse(protocol_version=1)
-
-        async def session_new(self, request: v1.NewSessionRequest) -> v1.NewSessionResponse:
-            return v1.NewSessionResponse(session_id="inner")
-
-        async def session_prompt(self, request: v1.PromptRequest) -> v1.PromptResponse:
-            update = v1.SessionUpdateAgentMessageChunk(content=v1.ContentBlockText(text="inner"))
-            await self.client.session_update(session_id=request.session_id, update=update)
-            return v1.PromptResponse(stop_reason="end_turn")
-
     class Outer(Echo):
         async def prompt(self, prompt: Any, session_id: str, **_: Any) -> PromptResponse:
-            outer = self.client
-
-            class InnerClient(v1.Client):
-                async def session_update(self, notification: v1.SessionNotification) -> None:
-                    json = notification.update.model_dump(mode="json", by_alias=True)
-                    text = json["content"]["text"]
-                    await outer.session_update(session_id, update_agent_message_text(f"outer {text}"))
-
-                async def session_request_permission(
-                    self, request: v1.RequestPermissionRequest
-                ) -> v1.RequestPermissionResponse:
-                    raise AssertionError
-
-            async with v1.connect_in_process(Inner, lambda _: InnerClient()) as inner:
-                await inner.initialize(protocol_version=1)
-                session = await inner.session_new(cwd="/", mcp_servers=[])
-                block = v1.ContentBlockText(text=prompt[0].text)
-                turn = await inner.session_prompt(session_id=session.session_id, prompt=[block])
-            return PromptResponse(stop_reason=turn.stop_reason)
+            async with connect(ScriptedAgent(["inner"]), ScriptedClient()) as session:
+                text = await session.ask(prompt[0].text)
+            await self.client.session_update(session_id, update_agent_message_text(f"outer {text}"))
+            return PromptResponse(stop_reason="end_turn")
 
     screen = Screen()
     async with connected(screen, Outer()) as connection:
