@@ -50,8 +50,8 @@ asyncio.run(main())
 """
 
 
-def client(text: str, size: int, before: str = "pass", **streams: Any) -> Program:
-    return Program("-c", before + CLIENT, text, str(size), **streams)
+def client(text: str, size: int, before: str = "pass") -> Program:
+    return Program("-c", before + CLIENT, text, str(size))
 
 
 async def test_rule_23_stderr_is_always_read() -> None:
