@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
+from acp_bindings import v2_draft as v2
 from acp_runtime import InternalError
-from tests.runtime.connection.v2_peer import AgentV2, acp, calling_v2, permission, serving_v2
+from tests.runtime.connection.v2_peer import AgentV2, calling_v2, permission, serving_v2
 from tests.support.recording_factory import RecordingFactory
 from tests.support.runtime.peer import Link, prompt
 
@@ -32,12 +33,12 @@ class Accepting(AgentV2):  # type: ignore[misc]
         update: the report.
     """
 
-    update: Any = acp.SessionUpdateUserMessage(message_id="m", content=[])
+    update: Any = v2.SessionUpdateUserMessage(message_id="m", content=[])
 
     async def session_prompt(self, request: Any, /) -> Any:
         await self.client.session_update(session_id=request.session_id, update=self.update)
         await self.go_on()
-        return acp.PromptResponse(message_id="m")
+        return v2.PromptResponse(message_id="m")
 
     async def go_on(self) -> None:
         await asyncio.Event().wait()
@@ -76,7 +77,7 @@ async def test_rule_21_a_permission_request_after_session_cancel_is_handled(link
 
 async def test_rule_19_cancelling_the_call_of_a_prompt_does_not_cancel_the_session(link: Link) -> None:
     async with calling_v2(link) as (agent, peer):
-        call = asyncio.create_task(agent.session_prompt(session_id="s1", prompt=[acp.ContentBlockText(text="hi")]))
+        call = asyncio.create_task(agent.session_prompt(session_id="s1", prompt=[v2.ContentBlockText(text="hi")]))
         id = (await peer.receive())["id"]
         call.cancel()
         with suppress(asyncio.CancelledError):
@@ -176,7 +177,7 @@ async def test_rule_21_an_accepted_prompt_is_never_answered_with_an_error(
 ) -> None:
     class Failing(Accepting):
         if kind == "chunk":
-            update = acp.SessionUpdateUserMessageChunk(message_id="m", content=acp.ContentBlockText(text="hi"))
+            update = v2.SessionUpdateUserMessageChunk(message_id="m", content=v2.ContentBlockText(text="hi"))
 
         async def session_prompt(self, request: Any, /) -> Any:
             if kind == "task":
@@ -212,7 +213,7 @@ async def test_rule_21_an_accepted_prompt_that_is_cancelled_has_its_result(link:
 async def test_rule_21_other_updates_do_not_accept_a_prompt(link: Link, sent: str) -> None:
     class Failing(Accepting):
         if sent == "another kind of update":
-            update = acp.SessionUpdateAgentMessage(message_id="a", content=[])
+            update = v2.SessionUpdateAgentMessage(message_id="a", content=[])
 
         async def session_prompt(self, request: Any, /) -> Any:
             if sent != "another kind of update":
@@ -226,7 +227,7 @@ async def test_rule_21_other_updates_do_not_accept_a_prompt(link: Link, sent: st
         async def session_list(self, request: Any, /) -> Any:
             await self.client.session_update(session_id="s1", update=self.update)
             updated.set()
-            return acp.ListSessionsResponse(sessions=[])
+            return v2.ListSessionsResponse(sessions=[])
 
     updated = asyncio.Event()
     async with serving_v2(link, Failing) as peer:
@@ -272,7 +273,7 @@ async def test_rule_21_a_prompt_may_be_accepted_by_any_handler_or_task(link: Lin
 async def test_rule_21_the_first_message_of_a_prompt_is_its_result(link: Link) -> None:
     class Twice(Accepting):
         async def go_on(self) -> None:
-            update = acp.SessionUpdateUserMessage(message_id="second", content=[])
+            update = v2.SessionUpdateUserMessage(message_id="second", content=[])
             await self.client.session_update(session_id="s1", update=update)
             raise InternalError("late")
 
