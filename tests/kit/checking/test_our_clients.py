@@ -88,7 +88,7 @@ async def test_the_client_of_the_quickstart(tmp_path: Path) -> None:
     assert await faults(command, [*OWN, "parallel-requests"]) == ({}, set())
 
 
-async def test_a_synchronous_client(tmp_path: Path) -> None:
+async def test_a_synchronous_client_has_no_faults(tmp_path: Path) -> None:
     (tmp_path / "client.py").write_text(SYNCHRONOUS, "utf-8")
     command = ClientCommand([sys.executable, str(tmp_path / "client.py"), "{agent}", "{prompt}"], deadline=60)
     assert await faults(command, [*OWN, "permission-kind"]) == ({}, set())

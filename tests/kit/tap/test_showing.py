@@ -140,7 +140,9 @@ def test_the_page_of_a_number_that_python_reads_as_infinite_is_json(tmp_path: Pa
         (["--session", "s1", "--method", "session/prompt"], [5]),
     ],
 )
-def test_filters(options: list[str], lines: list[int], file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_options_choose_the_rows_that_are_shown(
+    options: list[str], lines: list[int], file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     main(["show", str(file), *options])
     shown = re.findall(r"^ +(\d+) +\d+\.\d{3} ", capsys.readouterr().out, re.MULTILINE)
     assert [int(number) for number in shown] == lines

@@ -36,7 +36,7 @@ async def run_dangerous_command(turn: Turn) -> None:
 
 
 @pytest.mark.parametrize("choice", ["allow_once", "allow_always", "reject_once", "reject_always", None])
-async def test_permission_with_every_outcome(choice: str | None) -> None:
+async def test_a_turn_goes_on_or_ends_as_the_answer_to_its_question_says(choice: str | None) -> None:
     client = ScriptedClient(permissions=[choice])
     async with connect(ScriptedAgent(run_dangerous_command), client) as session:
         async with session.prompt("go") as turn:
