@@ -79,7 +79,7 @@ async def test_the_terminal_client_that_asks() -> None:
     assert await faults(command, ["cancel", "parallel-requests", "permission-option", "permission-kind"]) == ({}, ASKS)
 
 
-async def test_the_client_of_the_quickstart(tmp_path: Path) -> None:
+async def test_the_client_of_the_quickstart_has_no_faults(tmp_path: Path) -> None:
     (tmp_path / "client.py").write_text(steps(QUICKSTART)[-1].files["client.py"], "utf-8")
     command = ClientCommand(
         [sys.executable, str(tmp_path / "client.py"), "{prompt}", "{agent}"], answer="2", deadline=60

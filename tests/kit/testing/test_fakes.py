@@ -94,7 +94,7 @@ async def write(turn: Turn) -> None:
         await asyncio.Event().wait()
 
 
-async def test_an_agent_with_permission_file_and_cancel() -> None:
+async def test_a_scripted_client_permits_keeps_files_and_cancels() -> None:
     client = ScriptedClient(permissions=["allow_once", "reject_once"], files={"a.txt": "x"})
     async with connect(lambda peer: ActingAgent(peer, [write, write], []), client) as session:
         assert await session.ask("write") == "written"
