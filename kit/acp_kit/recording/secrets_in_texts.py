@@ -378,5 +378,5 @@ def _tokens_of(row: dict[str, Any]) -> list[_Pattern]:
 
 
 def _min_length(prefix: str, length: int) -> int:
-    """Return how many characters follow the prefix at least. A prefix of letters and digits may begin a word, too."""
+    """Return the least number of characters after a prefix. A word may begin with a prefix of letters and digits."""
     return length if prefix.isalnum() else min(length, _MIN_TOKEN)
