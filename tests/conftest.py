@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.paths import ROOT
 from tests.support.signals import stop_ignoring_sigint
 from tests.support.skipping import skip_without
+from tools.paths import ROOT
 from tools.third_party import UnavailableError, wheels
 
 # `make test` refuses these programs.

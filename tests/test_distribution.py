@@ -15,7 +15,8 @@ from pathlib import Path
 import pytest
 
 import acp_runtime
-from tests.support.paths import ROOT
+from tests.support.programs import run_command
+from tools.paths import ROOT
 
 # The group shares an sdist.
 pytestmark = pytest.mark.xdist_group("sdist")
@@ -38,7 +39,7 @@ def sdist(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     """The files of a newly built sdist, by their paths in it."""
     folder = tmp_path_factory.mktemp("sdist")
     command = [sys.executable, "-m", "hatchling", "build", "--target", "sdist", "--directory", str(folder)]
-    subprocess.run(command, cwd=ROOT, check=True, capture_output=True, timeout=120)
+    run_command(*command, cwd=ROOT)
     (archive,) = folder.glob("*.tar.gz")
     with tarfile.open(archive) as tar:
         files = [(member.name.partition("/")[2], tar.extractfile(member)) for member in tar]

@@ -10,14 +10,15 @@ from pathlib import Path
 
 import pytest
 
-_ROOT = Path(__file__).parents[1]
+from tools.paths import ROOT
+
 _PACKAGES = {
-    "acp_runtime": _ROOT / "runtime" / "acp_runtime",
-    "acp_bindings": _ROOT / "generated" / "acp_bindings",
-    "acp_kit": _ROOT / "kit" / "acp_kit",
-    "codegen": _ROOT / "codegen",
-    "tools": _ROOT / "tools",
-    "benchmarks": _ROOT / "benchmarks",
+    "acp_runtime": ROOT / "runtime" / "acp_runtime",
+    "acp_bindings": ROOT / "generated" / "acp_bindings",
+    "acp_kit": ROOT / "kit" / "acp_kit",
+    "codegen": ROOT / "codegen",
+    "tools": ROOT / "tools",
+    "benchmarks": ROOT / "benchmarks",
 }
 
 # Imported by nothing that a user installs, nor by codegen.
@@ -204,8 +205,8 @@ def test_there_are_no_circular_imports(package: str) -> None:
 
 def test_test_files_do_not_import_each_other() -> None:
     wrong = [
-        f"{file.relative_to(_ROOT)} imports {name}"
-        for file in (_ROOT / "tests").rglob("*.py")
+        f"{file.relative_to(ROOT)} imports {name}"
+        for file in (ROOT / "tests").rglob("*.py")
         for name in _imports(file, {})
         if name.startswith("tests.") and not _may_be_imported(name, file)
     ]
@@ -214,11 +215,11 @@ def test_test_files_do_not_import_each_other() -> None:
 
 def _may_be_imported(name: str, by: Path) -> bool:
     """Helpers in tests/support/ may be imported anywhere, and others from the folder they are in."""
-    folder = ".".join(by.relative_to(_ROOT).parent.parts)
+    folder = ".".join(by.relative_to(ROOT).parent.parts)
     return f"{name}.".startswith(("tests.support.", f"{folder}.")) and ".test_" not in name
 
 
 @pytest.mark.parametrize(("tests", "package"), [("runtime", "acp_runtime"), ("codegen", "codegen"), ("kit", "acp_kit")])
 def test_the_folders_of_tests_have_the_names_of_the_tested_folders(tests: str, package: str) -> None:
-    folders = {path.parent.name for path in (_ROOT / "tests" / tests).glob("*/test_*.py")}
+    folders = {path.parent.name for path in (ROOT / "tests" / tests).glob("*/test_*.py")}
     assert folders == {path.parent.name for path in _PACKAGES[package].glob("*/*.py")}

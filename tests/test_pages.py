@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,8 +12,9 @@ import pytest
 from tests.support.codegen import reference
 from tests.support.docs.blocks import GENERATED
 from tests.support.docs.files import steps
-from tests.support.paths import ROOT
+from tests.support.programs import run_command
 from tools.pages import anchors, prose
+from tools.paths import ROOT
 
 PAGES = [
     *ROOT.glob("*.md"),
@@ -102,8 +102,7 @@ def test_the_install_page_names_the_wheel_until_the_first_release() -> None:
     for script, _ in removed_by:  # otherwise it is on an index
         version = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["version"]
         assert f"/dist/acp_bindings-{version}-py3-none-any.whl`" in texts[install]
-        command = ["sed", script, install]
-        after = subprocess.run(command, check=True, capture_output=True, text=True, timeout=30).stdout
+        after = run_command("sed", script, str(install))
         assert after == re.sub(f"^{_NOTE}\n(?:> .*\n)+\n", "", texts[install], flags=re.MULTILINE)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from tests.support.paths import ROOT
+from tools.paths import ROOT
 from tools.specification.statements import running_tests
 
 PAGE = ROOT / "docs" / "project" / "protocol-rules.md"

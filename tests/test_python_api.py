@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.diff.repository import commit
-from tests.support.paths import ROOT
+from tools.paths import ROOT
 from tools.python_api import PUBLIC, python_api_changes
 
 SOURCES = {

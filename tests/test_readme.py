@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import pytest
 
 from benchmarks.behaviour import on_page
-from tests.support.paths import ROOT
+from tools.paths import ROOT
 
 README = (ROOT / "README.md").read_text("utf-8")
 HOME = (ROOT / "docs" / "index.md").read_text("utf-8")

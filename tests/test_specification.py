@@ -38,7 +38,7 @@ THIS = "tests/test_specification.py::test_each_statement_is_there_once"
             "there is no test tests/test_specification.py::test_gone",
         ),
         ({"done": ["tests/test_gone.py::test_gone"]}, "there is no test tests/test_gone.py::test_gone"),
-        ({"done": ["tests/support/paths.py::ROOT"]}, "there is no test tests/support/paths.py::ROOT"),
+        ({"done": ["tests/support/scale.py::SEED"]}, "there is no test tests/support/scale.py::SEED"),
         ({}, "it needs one of"),
         ({"done": [THIS], "yours": "guides/kit.md#the-kit"}, "it needs one of"),
         ({"yours": "guides/kit.md#the-kit"}, None),

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +14,7 @@ from codegen.emit.modules import HEADER
 from codegen.regen import regenerate
 from tests.support.codegen.build import STRING, acp_schema, model, tree, write_schema
 from tests.support.codegen.pinning import FILE, pin
+from tests.support.programs import run_command
 
 
 @pytest.mark.test_all
@@ -23,12 +22,9 @@ from tests.support.codegen.pinning import FILE, pin
 def test_the_committed_packages_are_up_to_date_whatever_the_hash_seed(tmp_path: Path) -> None:
     copy = tmp_path / "generated"
     shutil.copytree(GENERATED, copy, ignore=shutil.ignore_patterns("__pycache__"))
-    environment = {**os.environ, "PYTHONHASHSEED": "4294967295", "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-m", "codegen", "regen", "--output", str(copy)]
-    done = subprocess.run(
-        command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True, timeout=120
-    )
-    assert done.stdout == "nothing changed\n"
+    printed = run_command(*command, cwd=tmp_path, PYTHONHASHSEED="4294967295", PYTHONPATH=str(ROOT))
+    assert printed == "nothing changed\n"
     assert tree(copy) == tree(GENERATED)
 
 

@@ -85,7 +85,7 @@ def test_help_shows_descriptions_without_unsafe_characters(package: ModuleType) 
     assert not any(map(UNSAFE.search, shown))
 
 
-def test_hostile_values_are_values(package: ModuleType, secret: Path) -> None:
+def test_hostile_texts_of_enums_and_defaults_are_kept(package: ModuleType, secret: Path) -> None:
     expected = values(secret)
     assert get_args(package.HostileEnum) == expected
     for value in expected:

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from tests.support.codegen.build import STRING, Schema, model, ref, wraps
+from tests.support.codegen.build import STRING, Schema, array, model, ref, wraps
 from tests.support.codegen.generating import Generate
 
 ON_ERROR = {"x-deserialize-default-on-error": True}
 ON_NULL = {"x-deserialize-default-on-null": True}
 SKIP = {"x-deserialize-skip-invalid-items": True}
-NUMBERS: Schema = {"type": "array", "items": {"type": "integer", "format": "int32"}}
+NUMBERS: Schema = array({"type": "integer", "format": "int32"})
 
 DEFINITIONS: Schema = {
     "Mcp": model(http={"type": "boolean", "default": False, **ON_ERROR}, sse={"type": "boolean", "default": True}),

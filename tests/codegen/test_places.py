@@ -20,6 +20,7 @@ from tests.support.codegen.build import (
     STRING,
     Schema,
     acp_schema,
+    array,
     initialize,
     model,
     other,
@@ -45,10 +46,6 @@ OFFERS = {"Offers": model(notices={"type": "boolean"})}
 OPENING = initialize({"clientCapabilities": ref("Offers")}, {"agentCapabilities": ref("Offers")}) | OFFERS
 
 
-def listed(items: Schema) -> Schema:
-    return {"type": "array", "items": items}
-
-
 def mapped(values: Schema) -> Schema:
     return {"type": "object", "additionalProperties": values}
 
@@ -57,13 +54,13 @@ def mapped(values: Schema) -> Schema:
 PLACES: dict[str, tuple[Schema, Schema, Any, str]] = {
     "a member of a union": (ref("Part"), {"Part": NOTICE}, {"kind": "notice"}, "body.notice"),
     "a member among nullable items": (
-        listed({"anyOf": [ref("Part"), {"type": "null"}]}),
+        array({"anyOf": [ref("Part"), {"type": "null"}]}),
         {"Part": NOTICE},
         [None, {"kind": "text"}, {"kind": "notice"}],
         "body.notice",
     ),
     "a member in arrays in a map": (
-        mapped(listed(ref("Part"))),
+        mapped(array(ref("Part"))),
         {"Part": NOTICE},
         {"a": [], "b": [{"kind": "notice"}]},
         "body.notice",
@@ -110,7 +107,7 @@ PLACES: dict[str, tuple[Schema, Schema, Any, str]] = {
     ),
     "a definition with the text": (ref("Part"), {"Part": model(a=STRING) | GATED}, {}, "body"),
     "items of a definition": (
-        listed(ref("Path")),
+        array(ref("Path")),
         {"Path": {**STRING, "description": "An absolute filesystem path."}},
         ["/x", "relative"],
         "body",

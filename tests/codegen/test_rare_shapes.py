@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -26,20 +25,17 @@ def test_a_union_with_one_member_takes_that_member_only(generate: Generate) -> N
         TypeAdapter(package.Block).validate_json('{"type":"image","text":"a"}')
 
 
-@pytest.fixture
-def anything(generate: Generate) -> ModuleType:
-    return generate(initialize() | request("mcp/message", "Ping", model(value={}), {}, "both"))
-
-
 @pytest.mark.parametrize("value", [None, 5, [1, {"a": None}], {"x": "y"}, "text"])
-async def test_a_result_of_any_json_arrives_as_it_was_returned(anything: ModuleType, value: Any) -> None:
-    class Agent(anything.Agent):  # type: ignore[misc,name-defined]
+async def test_a_result_of_any_json_arrives_as_it_was_returned(generate: Generate, value: Any) -> None:
+    package = generate(initialize() | request("mcp/message", "Ping", model(value={}), {}, "both"))
+
+    class Agent(package.Agent):  # type: ignore[misc,name-defined]
         async def initialize(self, request: Any) -> Any:
-            return anything.InitializeResponse(protocol_version=1)
+            return package.InitializeResponse(protocol_version=1)
 
         async def mcp_message(self, request: Any) -> Any:
             return request.value
 
-    async with anything.connect_in_process(lambda _: Agent(), lambda _: anything.Client()) as agent:
+    async with package.connect_in_process(lambda _: Agent(), lambda _: package.Client()) as agent:
         await agent.initialize(protocol_version=1)
         assert await agent.mcp_message(value=value) == value

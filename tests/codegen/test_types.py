@@ -8,7 +8,7 @@ from typing import Any, get_args
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from tests.support.codegen.build import STRING, Schema, model, ref, wraps
+from tests.support.codegen.build import STRING, Schema, array, enum, model, ref, wraps
 from tests.support.codegen.generating import Generate
 
 INTEGER: Schema = {"type": "integer"}
@@ -21,14 +21,6 @@ def unsigned(bits: int) -> Schema:
 
 def signed(bits: int) -> Schema:
     return {**INTEGER, "format": f"int{bits}"}
-
-
-def enum(*constants: str, **keywords: Any) -> Schema:
-    return (
-        {"type": "string", "const": constants[0], **keywords}
-        if len(constants) == 1
-        else {"oneOf": [enum(constant) for constant in constants]}
-    )
 
 
 ACCEPTED: list[tuple[Schema, Any]] = [
@@ -61,16 +53,16 @@ ACCEPTED: list[tuple[Schema, Any]] = [
     ({"enum": [1, True, "a"]}, 1),
     ({"enum": [1, True, "a"]}, "a"),
     (enum("a", "b"), "a"),
-    ({"anyOf": [enum("a"), STRING]}, "anything"),
+    ({"anyOf": [{**STRING, "const": "a"}, STRING]}, "anything"),
     ({"anyOf": [{**INTEGER, "const": 1}, INTEGER]}, 2),
-    ({"type": "array", "items": STRING}, []),
-    ({"type": "array", "items": STRING, "minItems": 1}, ["a"]),
-    ({"type": "array", "items": ref("Line")}, [{"line": "x"}]),
+    (array(STRING), []),
+    (array(STRING, minItems=1), ["a"]),
+    (array(ref("Line")), [{"line": "x"}]),
     ({"type": "object", "additionalProperties": True}, {"a": [None, {"b": 1}]}),
     ({"type": "object", "additionalProperties": STRING}, {"a": "b"}),
     ({"type": "object", "additionalProperties": ref("Line")}, {"a": {"line": "x"}}),
     ({}, {"any": ["json", None, 1.5]}),
-    ({"anyOf": [STRING, {"type": "array", "items": STRING}]}, ["a"]),
+    ({"anyOf": [STRING, array(STRING)]}, ["a"]),
     ({"anyOf": [ref("Line"), {"type": "null"}]}, None),
     ({"type": ["string", "null"]}, None),
     ({"type": "null"}, None),
@@ -102,13 +94,13 @@ REFUSED: list[tuple[Schema, Any]] = [
     ({"type": "boolean", "const": True}, False),
     ({"enum": [1, "a"]}, True),
     (enum("a", "b"), "c"),
-    ({"anyOf": [enum("a"), STRING]}, 1),
-    ({"type": "array", "items": STRING}, [1]),
-    ({"type": "array", "items": STRING}, "a"),
-    ({"type": "array", "items": STRING, "minItems": 1}, []),
+    ({"anyOf": [{**STRING, "const": "a"}, STRING]}, 1),
+    (array(STRING), [1]),
+    (array(STRING), "a"),
+    (array(STRING, minItems=1), []),
     ({"type": "object", "additionalProperties": STRING}, {"a": 1}),
     ({"type": "object", "additionalProperties": True}, []),
-    ({"anyOf": [STRING, {"type": "array", "items": STRING}]}, [1]),
+    ({"anyOf": [STRING, array(STRING)]}, [1]),
     ({"type": "null"}, 0),
 ]
 
@@ -168,7 +160,7 @@ def test_an_integer_at_the_edge_of_its_range_may_be_written_as_a_float(generate_
 
 
 def test_named_enums_are_aliases_of_literals(generate: Generate) -> None:
-    package = generate({"Kind": enum("read", "edit"), "Level": {"anyOf": [enum("low"), {"title": "other", **STRING}]}})
+    package = generate({"Kind": enum("read", "edit"), "Level": enum("low", opened=True)})
     assert get_args(package.Kind) == ("read", "edit")
     assert get_args(get_args(package.Level)[0]) == ("low",)
     assert get_args(package.Level)[1] is str
@@ -182,7 +174,7 @@ def test_a_named_scalar_keeps_its_bounds(generate: Generate) -> None:
 
 
 def test_a_model_may_hold_itself(generate: Generate) -> None:
-    package = generate({"Tree": model(["children"], children={"type": "array", "items": ref("Tree")})})
+    package = generate({"Tree": model(["children"], children=array(ref("Tree")))})
     leaf = package.Tree(children=[])
     assert package.Tree(children=[leaf]).model_dump_json() == '{"children":[{"children":[]}]}'
 
@@ -190,7 +182,7 @@ def test_a_model_may_hold_itself(generate: Generate) -> None:
 def test_a_property_may_have_a_name_that_python_uses(generate: Generate) -> None:
     names = ["list", "dict", "str", "int", "tag", "self", "methods", "from", "class", "copy", "modelConfig"]
     others = {
-        "kind": {"type": "array", "items": STRING},
+        "kind": array(STRING),
         "more": {"type": "object", "additionalProperties": STRING},
         "size": {"type": ["integer", "null"]},
     }

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from tests.support.codegen.reference import blocks
-from tests.support.paths import ROOT
 from tests.support.programs import run_command
+from tools.paths import ROOT
 
 # The cache is its own, because `make lint` runs mypy on the project at the same time.
 MYPY = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(ROOT / ".mypy_cache" / "pages"), "."]

@@ -1,5 +1,7 @@
 """The page of the command line."""
 
+from __future__ import annotations
+
 from tools.command_line import PAGE, render_page
 
 

@@ -9,8 +9,8 @@ from importlib import import_module
 import pytest
 
 from tests.support.docs.blocks import DOCS
-from tests.support.paths import ROOT
 from tests.support.workflows import JOBS
+from tools.paths import ROOT
 
 PAGE = (DOCS / "project" / "compatibility-promise.md").read_text("utf-8")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))

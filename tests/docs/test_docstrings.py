@@ -19,7 +19,7 @@ from acp_kit.agent.tool_calls import ToolCall
 from acp_kit.agent.turns import Turn
 from acp_kit.client import ClientSession, PermissionHandlers, PermissionPolicy, UpdateHandlers, allow, open_session
 from acp_runtime import Options
-from tests.support.paths import ROOT
+from tools.paths import ROOT
 
 
 class ExampleAgent(v1.Agent):

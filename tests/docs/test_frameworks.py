@@ -14,8 +14,8 @@ import certifi
 import pytest
 
 from tests.docs.frameworks.framework_pages import programs
-from tests.support.paths import ROOT
 from tests.support.programs import run_command
+from tools.paths import ROOT
 from tools.third_party import python_in
 
 pytestmark = [pytest.mark.test_all, pytest.mark.slow, pytest.mark.timeout(900)]

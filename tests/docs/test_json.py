@@ -9,7 +9,7 @@ import jsonschema_rs
 import pytest
 
 from tests.support.docs.blocks import Block, blocks, name, pages
-from tests.support.paths import ROOT
+from tools.paths import ROOT
 
 SCHEMA: dict[str, Any] = json.loads((ROOT / "schema" / "v1" / "schema.json").read_text("utf-8"))
 EXAMPLES = [(page, block) for page in pages() for block in blocks(page) if block.language == "json"]

@@ -12,7 +12,7 @@ import pytest
 from acp_bindings import v1
 from acp_kit.client import open_session
 from tests.support.docs.files import steps
-from tests.support.paths import ROOT
+from tools.paths import ROOT
 
 PAGE = ROOT / "docs/learn/quickstart-client.md"
 FOLDER = os.environ.get("ACP_RECORDINGS")

@@ -8,8 +8,8 @@ from importlib import import_module
 import acp_runtime
 from acp_bindings import v1
 from acp_runtime import Model
-from tests.support.paths import ROOT
 from tests.support.public_names import find_public_names
+from tools.paths import ROOT
 
 PAGES = ROOT / "docs" / "reference"
 DOCUMENTED = [

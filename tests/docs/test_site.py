@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.paths import ROOT
+from tools.paths import ROOT
 
 pytestmark = [pytest.mark.test_all, pytest.mark.slow, pytest.mark.xdist_group("site")]
 
@@ -187,13 +187,6 @@ def site(sites: dict[str, Site]) -> Path:
     return sites["readers"].folder
 
 
-@pytest.fixture
-def index(site: Path) -> dict[str, Any]:
-    text = (site / "searchindex.js").read_text("utf-8")
-    data: dict[str, Any] = json.loads(text.removeprefix("Search.setIndex(").removesuffix(")"))
-    return data
-
-
 def test_each_line_of_code_is_an_element(site: Path) -> None:
     assert '<span id="code-1-1">' in (site / "index.html").read_text("utf-8")
 
@@ -204,7 +197,9 @@ def test_comments_for_the_tests_are_not_published(site: Path) -> None:
     assert [text for text in published if "run:" in text] == []
 
 
-def test_the_search_finds_no_page_for_maintainers(index: dict[str, Any]) -> None:
+def test_the_search_finds_no_page_for_maintainers(site: Path) -> None:
+    text = (site / "searchindex.js").read_text("utf-8")
+    index: dict[str, Any] = json.loads(text.removeprefix("Search.setIndex(").removesuffix(")"))
     assert index["titles"][index["docnames"].index("project/inside")] == ""
     assert not {"giraff", "zebra"} & {*index["terms"], *index["titleterms"]}
     assert "one" in index["titleterms"]

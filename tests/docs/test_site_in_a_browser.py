@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +12,8 @@ import pytest
 from tests.docs.browser import Browser, browser
 from tests.support.codegen import reference
 from tests.support.docs.blocks import DOCS, GENERATED
-from tests.support.paths import ROOT
+from tests.support.programs import run_command
+from tools.paths import ROOT
 
 pytestmark = [pytest.mark.test_all, pytest.mark.slow, pytest.mark.xdist_group("site in a browser")]
 
@@ -35,6 +35,7 @@ PAGES = (
     "search.html?q=permission",
     "genindex.html",
 )
+
 SHOWN_RESULTS = """
 new Promise((resolve) => {
   const look = () => {
@@ -67,10 +68,10 @@ def site(tmp_path_factory: pytest.TempPathFactory, tab: Browser) -> Path:
         (docs / GENERATED.relative_to(DOCS) / name).write_text(text, "utf-8")
     conf = docs / "conf.py"
     conf.write_text(conf.read_text("utf-8").replace('"sphinx_llm.txt",', ""), "utf-8")
-    command = [sys.executable, "-m", "sphinx", "--quiet", "--jobs", "auto", str(docs), str(folder / "built")]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=280, check=False)
-    assert done.returncode == 0, done.stderr  # `make docs` fails at a warning
-    return folder / "built"
+    built = folder / "built"
+    # `make docs` fails at a warning.
+    run_command(sys.executable, "-m", "sphinx", "--quiet", "--jobs", "auto", str(docs), str(built))
+    return built
 
 
 def address(site: Path, page: str) -> str:

@@ -9,7 +9,7 @@ from acp_bindings.v1 import spawn_agent
 from acp_kit.client import open_session
 from tests.support.docs.files import steps
 from tests.support.kit.turns import Viewer
-from tests.support.paths import ROOT
+from tools.paths import ROOT
 
 PAGE = ROOT / "docs/learn/tutorial/6-coding-agent.md"
 MODEL = """
@@ -27,8 +27,6 @@ async def answer(messages):
 
 async def test_bad_calls_of_a_model_are_failed_tool_calls_that_the_model_reads(tmp_path: Path) -> None:
     written = {str(step.current): step.block.text for step in steps(PAGE) if step.block.language == "python"}
-    code = [line for line in written["agent.py"].splitlines() if line.strip() and not line.strip().startswith("#")]
-    assert len(code) <= 120
     for name, text in {**written, "model.py": MODEL}.items():
         (tmp_path / name).write_text(text, "utf-8")
     async with spawn_agent(Viewer, sys.executable, "agent.py", cwd=tmp_path) as agent:

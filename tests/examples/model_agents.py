@@ -14,7 +14,7 @@ from acp_bindings import v1
 from acp_kit.client import ClientSession, Terminals
 from tests.support.kit.editors import EditorWithTerminals
 from tests.support.kit.model_server import ModelServer
-from tests.support.paths import ROOT
+from tools.paths import ROOT
 
 AGENT = ROOT / "examples" / "model_agent.py"
 

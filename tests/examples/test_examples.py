@@ -13,8 +13,8 @@ import pytest
 from acp_kit.client import open_session
 from acp_kit.testing import ScriptedClient, connect
 from examples.full_agent import FullAgent
-from tests.support.paths import ROOT
 from tests.support.signals import interrupt
+from tools.paths import ROOT
 
 # The group shares two chats with the full agent.
 pytestmark = pytest.mark.xdist_group("examples")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import pkgutil
-import subprocess
 import sys
 import warnings
 from collections.abc import Iterator
@@ -20,6 +19,7 @@ import acp_kit
 from acp_bindings import v1
 from acp_kit.history import HistoryStore
 from acp_runtime.transports import Transport
+from tests.support.programs import run_command
 
 pytestmark = [pytest.mark.test_all, pytest.mark.slow]
 
@@ -92,10 +92,7 @@ def run(tmp_path: Path, module: str, hook: str) -> str:
     for name, text in {"agent": AGENT, "client": CLIENT}.items():
         (package / f"{name}.py").write_text(text, "utf-8")
     # beartype warns of `TypeAlias`, and of functions that it doesn't check.
-    command = [sys.executable, "-W", "ignore", "-m", f"user.{module}"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    return run_command(sys.executable, "-W", "ignore", "-m", f"user.{module}", cwd=tmp_path)
 
 
 def test_an_agent_and_a_client_work_under_beartype_which_checks_their_calls(tmp_path: Path) -> None:

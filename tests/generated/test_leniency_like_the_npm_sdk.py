@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
@@ -16,8 +15,9 @@ from pydantic import ValidationError
 from tests.generated.agreement import differences
 from tests.generated.lenient_corpus import Case, lenient_corpus
 from tests.support.models.profiles import TESTED
-from tests.support.paths import ROOT
+from tests.support.programs import run_command
 from tests.support.skipping import skip_without
+from tools.paths import ROOT
 from tools.third_party import UnavailableError, typescript_sdk
 
 
@@ -105,10 +105,8 @@ def verdicts(sdk: Path) -> list[Verdict]:
         json.dumps({"profile": case.profile.package, "definition": case.definition, "input": case.input})
         for case in cases
     )
-    command = ["node", str(PARSER), str(sdk)]
-    done = subprocess.run(command, input="\n".join(lines), capture_output=True, text=True, timeout=120, check=False)
-    assert done.returncode == 0, done.stderr
-    answers = map(json.loads, done.stdout.splitlines())
+    printed = run_command("node", str(PARSER), str(sdk), input="\n".join(lines))
+    answers = map(json.loads, printed.splitlines())
     return [_verdict(case, answer) for case, answer in zip(cases, answers, strict=True)]
 
 

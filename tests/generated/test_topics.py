@@ -8,7 +8,7 @@ import tomllib
 import pytest
 
 from tests.support.models.modules import PROFILES, topics, tree
-from tests.support.paths import ROOT
+from tools.paths import ROOT
 
 ORDER = [topic["name"] for topic in tomllib.loads((ROOT / "codegen/topics.toml").read_text("utf-8"))["topics"]]
 

@@ -17,8 +17,9 @@ RECORDED = Path(__file__).with_name("findings.json")
 Pair = tuple[str, str, str]  # client, server, transport
 PAIRS: list[Pair] = [(client, server, transport) for transport in TRANSPORTS for server in SDKS for client in SDKS]
 OUR_PAIRS = [pair for pair in PAIRS if OURS in pair]
-_NO_ANSWER, _ANSWER = 5, 60  # seconds
 PAIRS_OF_TWO_VERSIONS = [pair for pair in PAIRS if {*pair[:2]} <= {*SDKS_OF_TWO_VERSIONS}]
+_SECONDS = 60
+_SECONDS_IF_NO_ANSWER_IS_EXPECTED = 5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,18 +46,18 @@ class Explanation:
         )
 
 
-_UNSURE = "not promised"
+_NOT_PROMISED = "not promised"
 _ALL = [
     Explanation(**table)
     for table in tomllib.loads(Path(__file__).with_name("explanations.toml").read_text("utf-8"))["explanation"]
 ]
-EXPLANATIONS = [explanation for explanation in _ALL if _UNSURE not in explanation.found]
-NOT_PROMISED = [explanation for explanation in _ALL if _UNSURE in explanation.found]
+EXPLANATIONS = [explanation for explanation in _ALL if _NOT_PROMISED not in explanation.found]
+NOT_PROMISED = [explanation for explanation in _ALL if _NOT_PROMISED in explanation.found]
 
 
 def is_promised(pair: Pair, case: str) -> bool:
     """Return whether a case has the same outcome each time. Over HTTP, some orders of messages don't."""
-    return not any(explanation.explains(pair, case, _UNSURE) for explanation in NOT_PROMISED)
+    return not any(explanation.explains(pair, case, _NOT_PROMISED) for explanation in NOT_PROMISED)
 
 
 def cases(pair: Pair) -> list[str]:
@@ -65,26 +66,29 @@ def cases(pair: Pair) -> list[str]:
 
 
 async def find(pair: Pair, expected: Mapping[str, str]) -> dict[str, str]:
-    """Return the cases that fail with a pair, and how. Cases that are known to get no answer have a shorter deadline.
+    """Return the cases that fail with a pair, and how.
 
-    The connection is used again if a case works, or is answered as expected.
+    Cases that are expected to get no answer have a shorter deadline. The connection is used again if a case works, or
+    is answered as expected.
     """
     client, server, transport = pair
-    target, found = await agent(server, transport), dict[str, str]()
+    target = await agent(server, transport)
+    outcomes: dict[str, str] = {}
     for case in sorted(cases(pair), key=expected.__contains__):  # those that work first, on one connection
-        seconds = _NO_ANSWER if expected.get(case) == "no answer" else _ANSWER
+        expected_outcome = expected.get(case, "works")
+        seconds = _SECONDS_IF_NO_ANSWER_IS_EXPECTED if expected_outcome == "no answer" else _SECONDS
         with suppress(_NotReusedError):
             async with in_session(client, target) as connection:
-                found[case] = await outcome(connection, case, seconds)
-                if found[case] == "no answer" or found[case] != expected.get(case, "works"):
+                outcomes[case] = await outcome(connection, case, seconds)
+                if outcomes[case] == "no answer" or outcomes[case] != expected_outcome:
                     raise _NotReusedError
     if pair in PAIRS_OF_TWO_VERSIONS:
-        found |= await outcomes_of_versions(*pair)
-    return {case: how for case, how in found.items() if how != "works"}
+        outcomes |= await outcomes_of_versions(*pair)
+    return {case: how for case, how in outcomes.items() if how != "works"}
 
 
 class _NotReusedError(Exception):
-    """A case was not answered, or not as expected, so that its connection is closed."""
+    """Closes the connection of a case that was not answered, or not as expected."""
 
 
 def recorded() -> dict[Pair, dict[str, str]]:

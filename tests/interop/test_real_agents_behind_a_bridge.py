@@ -46,7 +46,7 @@ def check(folder: Path, updates: list[Any]) -> None:
 
 
 @AGENTS
-async def test_a_turn_with_the_client_of_the_typescript_sdk(agent: RealAgent, tmp_path: Path) -> None:
+async def test_the_client_of_the_typescript_sdk_lets_a_file_be_edited(agent: RealAgent, tmp_path: Path) -> None:
     async with (
         prepared(agent, tmp_path, *answers(agent, tmp_path)) as (_, command),
         connected(TYPESCRIPT, [*BRIDGE, *command], "2") as client,
@@ -85,7 +85,7 @@ class Client(v2.Client):
 
 
 @AGENTS
-async def test_a_turn_with_our_client(agent: RealAgent, tmp_path: Path) -> None:
+async def test_our_client_lets_a_file_be_edited(agent: RealAgent, tmp_path: Path) -> None:
     client = type("Permitting", (Client,), {"allowed": agent.allowed})
     async with (
         prepared(agent, tmp_path, *answers(agent, tmp_path)) as (_, command),

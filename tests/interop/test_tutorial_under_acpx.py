@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from tests.support.docs.files import steps
-from tests.support.paths import ROOT
 from tests.support.skipping import skip_without
+from tools.paths import ROOT
 from tools.third_party import UnavailableError, acpx
 
 pytestmark = pytest.mark.xdist_group("their clients")

@@ -49,7 +49,7 @@ async def until(client: Driver, kind: str = "state_update") -> list[Any]:
     return updates
 
 
-async def test_a_turn_with_a_permission_and_a_diff() -> None:
+async def test_a_turn_asks_for_permission_and_shows_a_diff() -> None:
     async with session_of() as (client, session):
         accepted = await client.prompt("edit", session=session["sessionId"])
         updates = await until(client)
@@ -62,7 +62,7 @@ async def test_a_turn_with_a_permission_and_a_diff() -> None:
         assert "-old\n+new\n" in diff["patch"]["text"]
 
 
-async def test_cancelling() -> None:
+async def test_a_cancelled_turn_ends_idle_cancelled() -> None:
     async with session_of() as (client, session):
         await client.prompt("wait", session=session["sessionId"])
         assert names(await until(client, "agent_message_chunk")) == TURN
@@ -70,7 +70,7 @@ async def test_cancelling() -> None:
         assert names(await until(client)) == ["idle cancelled"]
 
 
-async def test_an_error_after_a_message() -> None:
+async def test_an_error_after_a_message_ends_the_turn_idle() -> None:
     async with session_of() as (client, session):
         await client.prompt("fail", session=session["sessionId"])
         updates = await until(client)
@@ -78,7 +78,7 @@ async def test_an_error_after_a_message() -> None:
         assert updates[-1]["error"]["code"] == -32050
 
 
-async def test_modes_resume_list_and_close() -> None:
+async def test_modes_resuming_listing_and_closing_work() -> None:
     async with session_of() as (client, session):
         id = session["sessionId"]
         assert session["configOptions"][0]["category"] == "mode"

@@ -17,8 +17,8 @@ import pytest
 
 from tests.interop.driver import Command
 from tests.interop.sdks import OURS, PYTHON, TYPESCRIPT, command, connected
-from tests.support.paths import ROOT
 from tests.support.skipping import skip_without
+from tools.paths import ROOT
 from tools.third_party import UnavailableError, acpx
 
 pytestmark = pytest.mark.xdist_group("SDKs")

@@ -14,17 +14,18 @@ from tests.interop.sdks import OURS, STDIO, agent, connected
 from tests.support.runtime.any_profile import opening
 
 SERVED = ("1", "2", "1,2")
-_NAMES = {"1": "version 1", "2": "version 2", "1,2": "both"}
+_CLIENT_NAMES = {"1": "version 1", "2": "version 2", "1,2": "both versions"}
+_AGENT_NAMES = {"1": "version 1", "2": "version 2", "1,2": "both"}
 # What a client offers, and what an agent serves, by operation.
 OPERATIONS = {
-    f"a client of {_NAMES[offer]}{' versions' * (offer == '1,2')}, an agent of {_NAMES[served]}": (offer, served)
-    for offer in SERVED
-    for served in SERVED
+    f"a client of {client}, an agent of {agent}": (offer, served)
+    for offer, client in _CLIENT_NAMES.items()
+    for served, agent in _AGENT_NAMES.items()
 }
 _SECONDS = 60
 
 
-class Texts:
+class CollectingClient:
     """Collects what the agent says, and permits everything. The models of both versions have these names."""
 
     models: Any
@@ -43,17 +44,17 @@ class Texts:
         return self.models.RequestPermissionResponse(outcome=outcome)
 
 
-class One(Texts, v1.Client):
+class ClientV1(CollectingClient, v1.Client):
     models = v1
 
 
-class Two(Texts, v2_draft.Client):
+class ClientV2(CollectingClient, v2_draft.Client):
     models = v2_draft
 
 
-_ONE: dict[str, Any] = {"v1": (One, lambda agent: agent.initialize(**opening(v1)))}
-_TWO: dict[str, Any] = {"v2_draft": (Two, lambda agent: agent.initialize(**opening(v2_draft)))}
-_CLIENTS = {"1": _ONE, "2": _TWO, "1,2": _ONE | _TWO}
+_V1: dict[str, Any] = {"v1": (ClientV1, lambda agent: agent.initialize(**opening(v1)))}
+_V2: dict[str, Any] = {"v2_draft": (ClientV2, lambda agent: agent.initialize(**opening(v2_draft)))}
+_CLIENTS = {"1": _V1, "2": _V2, "1,2": _V1 | _V2}
 
 
 def tried(client: str, transport: str) -> dict[str, tuple[str, str]]:

@@ -204,5 +204,5 @@ except SystemExit:
 def test_it_is_a_script_and_a_module() -> None:
     (script,) = entry_points(group="console_scripts", name="acp-bindings")
     assert script.load() is command.main
-    done = subprocess.run([sys.executable, "-m", "acp_kit", "--help"], capture_output=True, text=True, check=True)
-    assert done.stdout.startswith("usage: acp-bindings [options] COMMAND ...")
+    shown = run_command(sys.executable, "-m", "acp_kit", "--help")
+    assert shown.startswith("usage: acp-bindings [options] COMMAND ...")

@@ -20,8 +20,8 @@ from acp_bindings import v1
 from acp_kit.telemetry import Tracing
 from acp_runtime import ExtNotification, ExtRequest, Model, handles
 from tests.kit.traced import Traced, parent, say, session, span_id
-from tests.support.paths import ROOT
 from tests.support.runtime.peer import Link, PlainAgent, PlainClient, calling, prompt, serving
+from tools.paths import ROOT
 
 TRACE, SPAN = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
 TRACEPARENT = f"00-{TRACE}-{SPAN}-01"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import subprocess
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -16,6 +15,7 @@ import pytest
 import acp_bindings
 import acp_bindings.v1
 from acp_runtime import AuthenticationRequired, Options
+from tests.support.programs import run_command
 from tests.support.runtime.any_profile import agent_of
 from tests.support.runtime.peer import Peer, line
 from tests.support.runtime.queue_transport import PeerEnd, QueueTransport, queue_transports
@@ -322,4 +322,4 @@ def test_importing_the_package_loads_nothing_until_one_of_its_functions_is_used(
         "from acp_bindings.v1 import serve_stdio\n"
         "assert not [each for each in sys.modules if each.endswith('.versions') or 'v2' in each]\n"
     )
-    subprocess.run([sys.executable, "-c", program], check=True)
+    run_command(sys.executable, "-c", program)

@@ -49,7 +49,7 @@ class CountingClient(PlainClient):
         self.inside.discard(session)
 
 
-async def run_client(*every: int) -> dict[str, Any]:
+async def run_client(slow_every: int, reentrant_every: int) -> dict[str, Any]:
     """Start the agent, stream in all sessions at the same time, and return the measurements."""
 
     async def turn(agent: RemoteAgent, session: str, updates: int) -> None:
@@ -59,7 +59,9 @@ async def run_client(*every: int) -> dict[str, Any]:
 
     command = (sys.executable, "-m", "tests.support.runtime.obedient_agent")
     options = Options(high_water_messages=1000)
-    async with spawn_agent(lambda agent: CountingClient(agent, *every), *command, options=options) as agent:
+    async with spawn_agent(
+        lambda agent: CountingClient(agent, slow_every, reentrant_every), *command, options=options
+    ) as agent:
         await agent.initialize(protocol_version=1)
         await turn(agent, "warm", WARM_UP)
         before = peak_memory(), await agent.ext_request("_peak_memory")
@@ -70,4 +72,4 @@ async def run_client(*every: int) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    sys.stdout.write(json.dumps(asyncio.run(run_client(*map(int, sys.argv[1:])))))
+    sys.stdout.write(json.dumps(asyncio.run(run_client(int(sys.argv[1]), int(sys.argv[2])))))

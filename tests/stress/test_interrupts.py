@@ -13,9 +13,7 @@ from tests.support.marked_processes import marked, wait_until_left
 from tests.support.programs import Program
 from tests.support.scale import SEED, count
 
-pytestmark = [
-    pytest.mark.skipif(sys.platform != "linux", reason="finds processes in /proc"),
-]
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="finds processes in /proc")
 
 PHASES = ("calling", "waiting", "leaving")
 

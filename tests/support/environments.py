@@ -6,8 +6,8 @@ import os
 import sys
 from pathlib import Path
 
-from tests.support.paths import ROOT
 from tests.support.programs import run_command
+from tools.paths import ROOT
 
 DEADLINE = 250
 PACKAGES = {

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tests.support.paths import ROOT
 from tests.support.runtime.peer import line
+from tools.paths import ROOT
 
 
 class Program(subprocess.Popen[bytes]):
@@ -72,10 +72,17 @@ def output_of(code: str) -> str:
     return out.decode().strip()
 
 
-def run_command(*command: str, cwd: Path | None = None, **variables: str) -> str:
+def run_command(*command: str, cwd: Path | None = None, input: str | None = None, **variables: str) -> str:
     """Run a command that must succeed, with further environment variables, and return its stdout."""
     done = subprocess.run(
-        command, cwd=cwd, env={**os.environ, **variables}, capture_output=True, text=True, timeout=600, check=False
+        command,
+        cwd=cwd,
+        env={**os.environ, **variables},
+        input=input,
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout

@@ -13,7 +13,7 @@ import steps
 from ruamel.yaml import YAML
 
 from tests.support.git import git
-from tests.support.paths import ROOT
+from tools.paths import ROOT
 
 TEXTS: dict[str, Any] = {
     path.name: YAML(typ="safe").load(path.read_text("utf-8")) for path in sorted(ROOT.glob(".github/workflows/*.yml"))

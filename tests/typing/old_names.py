@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from tests.support.codegen.old_names import PROGRAM, RENAMES, generate_with
-from tests.support.paths import ROOT
 from tests.support.programs import run_command
+from tools.paths import ROOT
 
 
 @pytest.fixture(scope="module")

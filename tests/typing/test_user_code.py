@@ -8,16 +8,15 @@ reports, the comment is `# pyright: ignore`.
 from __future__ import annotations
 
 import importlib.util
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from tests.support.paths import ROOT
+from tests.support.programs import run_command
+from tools.paths import ROOT
 
 USER_CODE = sorted((Path(__file__).parent / "user_code").glob("*.py"))
-DEADLINE = 250
 # The packages are somebody else's code for the user, and the types of the extras' packages have no models.
 SETTINGS = """
 [mypy]
@@ -37,9 +36,7 @@ def test_typical_user_code_is_clean_under_mypy_with_the_pydantic_plugin(tmp_path
     config = tmp_path / "mypy.ini"
     config.write_text(SETTINGS, "utf-8")
     options = ["--config-file", str(config), "--cache-dir", str(ROOT / ".mypy_cache" / "plugin")]
-    command = [sys.executable, "-m", "mypy", *options, *map(str, USER_CODE)]
-    run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=DEADLINE)
-    assert run.returncode == 0, run.stdout + run.stderr
+    run_command(sys.executable, "-m", "mypy", *options, *map(str, USER_CODE), cwd=tmp_path)
 
 
 @pytest.mark.parametrize("path", USER_CODE, ids=lambda path: path.stem)

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from tests.support.environments import DEADLINE, PACKAGES, build_wheel, create_environment
-from tests.support.paths import ROOT
 from tests.support.programs import run_command
+from tools.paths import ROOT
 
 pytestmark = [pytest.mark.test_all, pytest.mark.slow, pytest.mark.xdist_group("wheel")]
 

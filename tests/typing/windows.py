@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 
 import pytest
 
-from tests.support.paths import ROOT
+from tests.support.programs import run_command
+from tools.paths import ROOT
 
 FILES = [f"runtime/acp_runtime/{name}.py" for name in ("processes", "windows_jobs", "transports/stdio")]
 CHECKERS = {
@@ -18,6 +18,4 @@ CHECKERS = {
 
 @pytest.mark.parametrize("checker", CHECKERS)
 def test_what_windows_runs_is_clean(checker: str) -> None:
-    command = [sys.executable, "-m", *CHECKERS[checker], *FILES]
-    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=250)
-    assert run.returncode == 0, run.stdout
+    run_command(sys.executable, "-m", *CHECKERS[checker], *FILES, cwd=ROOT)

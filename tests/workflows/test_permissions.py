@@ -29,7 +29,7 @@ def test_a_job_that_can_write_runs_only_gh_or_mains_script(job: dict[str, Any]) 
     for options in options_of(job, "checkout"):
         assert (options["ref"], options["persist-credentials"]) == ("main", False)
         # An artifact can't replace the script.
-        assert all("${{ runner.temp }}/" in each["path"] for each in options_of(job, "download-artifact"))
+        assert all("${{ runner.temp }}/" in download["path"] for download in options_of(job, "download-artifact"))
 
 
 def test_the_outputs_that_workflows_read_are_set_by_a_step() -> None:

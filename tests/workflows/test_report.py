@@ -16,15 +16,6 @@ diff:
 """
 
 
-@pytest.fixture
-def branch(workflow: Workflow) -> Workflow:
-    """A run on a branch with another schema. Main has a `make diff` that fails if there is a file `breaking`."""
-    workflow.commit({"Makefile": DIFF, f"{USER_CODE}/client.py": ""}, push=["main"])
-    workflow.git("switch", "--quiet", "--create", "topic")
-    workflow.commit({"schema/v1.json": "{}"})
-    return workflow
-
-
 def report(workflow: Workflow) -> int:
     workflow.git("fetch", "--quiet")
     return workflow.run("report", INTO="main", USER_CODE=USER_CODE)
@@ -32,15 +23,16 @@ def report(workflow: Workflow) -> int:
 
 @pytest.mark.parametrize("breaking", [True, False])
 def test_a_report_is_written_and_fails_on_breaking_changes_with_annotations(
-    branch: Workflow, breaking: bool, capfd: pytest.CaptureFixture[str]
+    workflow: Workflow, breaking: bool, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    if breaking:
-        branch.commit({"breaking": ""})
-    assert (report(branch) != 0) is breaking
-    base = branch.git("rev-parse", "--short", "main")
+    workflow.commit({"Makefile": DIFF, f"{USER_CODE}/client.py": ""}, push=["main"])
+    workflow.git("switch", "--quiet", "--create", "topic")
+    workflow.commit({"schema/v1.json": "{}"} | ({"breaking": ""} if breaking else {}))
+    assert (report(workflow) != 0) is breaking
+    base = workflow.git("rev-parse", "--short", "main")
     text = f"report on {USER_CODE} since {base}, markdown, breaking\n"
-    assert (branch.summary, branch.outputs) == (f"{text}\n", {"base": base})
-    assert (branch.home / "report/report.md").read_text("utf-8") == text
+    assert (workflow.summary, workflow.outputs) == (f"{text}\n", {"base": base})
+    assert (workflow.home / "report/report.md").read_text("utf-8") == text
     assert (f"{base}, github, breaking\n" in capfd.readouterr().out) is breaking
 
 

@@ -288,7 +288,7 @@ def find_secrets(text: bytes, *, to_share: bool) -> list[tuple[int, int]]:
     """
     spans = _find(text, to_share=to_share)
     if colors := [match.span() for match in _COLOR.finditer(text)]:
-        spans += _find_between(colors, text, to_share=to_share)
+        spans += _find_without_colors(colors, text, to_share=to_share)
     return [*_merge(sorted((start + _is_escaped(text, start), end) for start, end in spans))] if spans else spans
 
 
@@ -300,7 +300,9 @@ def _find(text: bytes, *, to_share: bool) -> list[tuple[int, int]]:
     return spans
 
 
-def _find_between(colors: Sequence[tuple[int, int]], text: bytes, *, to_share: bool) -> Iterator[tuple[int, int]]:
+def _find_without_colors(
+    colors: Sequence[tuple[int, int]], text: bytes, *, to_share: bool
+) -> Iterator[tuple[int, int]]:
     """Find the secrets of a text without its colors."""
     pieces: list[bytes] = []
     places: list[int] = []  # of the pieces in the text without colors
@@ -376,5 +378,5 @@ def _tokens_of(row: dict[str, Any]) -> list[_Pattern]:
 
 
 def _min_length(prefix: str, length: int) -> int:
-    """Return how many characters at least follow. A word may begin like a prefix of letters and digits."""
+    """Return the least number of characters after a prefix. A word may begin with a prefix of letters and digits."""
     return length if prefix.isalnum() else min(length, _MIN_TOKEN)

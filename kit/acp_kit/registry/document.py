@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import platform as machine
+import platform
 import re
 import shutil
 import sys
@@ -83,13 +83,7 @@ class Registry:
     """
 
     def __init__(self, agents: Sequence[Any]) -> None:
-        self._agents: list[Any] = []
-        for agent in agents:
-            match agent:
-                case {"id": str(agent_id)} if _ID.fullmatch(agent_id):
-                    self._agents.append(agent)
-                case _:
-                    continue  # nobody can ask for it
+        self._agents = [agent for agent in agents if _has_id(agent)]
         self.ids: Sequence[str] = tuple(dict.fromkeys(agent["id"] for agent in self._agents))
 
     @classmethod
@@ -153,8 +147,7 @@ class Registry:
                 allowed.
         """
         entry = self._entry(agent_id)
-        name = machine.machine().lower()
-        platform = platform or f"{machine.system().lower()}-{_MACHINES.get(name, name)}"
+        platform = platform or _this_platform()
         archive = entry.distribution.binary.get(platform)
         if archive is None:
             platforms = ", ".join(entry.distribution.binary) or "no platform"
@@ -174,6 +167,20 @@ class Registry:
             return Entry.model_validate(matching[0])
         except ValidationError as error:
             raise _invalid(agent_id, _reason(error)) from error
+
+
+def _this_platform() -> str:
+    name = platform.machine().lower()
+    return f"{platform.system().lower()}-{_MACHINES.get(name, name)}"
+
+
+def _has_id(agent: Any) -> bool:
+    """Return whether an entry has an id. Nobody can ask for one without it."""
+    match agent:
+        case {"id": str(agent_id)}:
+            return _ID.fullmatch(agent_id) is not None
+        case _:
+            return False
 
 
 def _allow(agent_id: str, env: Mapping[str, str], allow_env: Collection[str]) -> Mapping[str, str]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 CONNECTION_ID = "Acp-Connection-Id"
 SESSION_ID = "Acp-Session-Id"
-MAX_ID = 1024  # characters of an id of a connection or a session
+# Characters of an id of a connection, a session or a request.
+MAX_ID = 1024
 
 
 def is_header_value(text: str) -> bool:

@@ -80,8 +80,10 @@ def _shorten(text: str, limit: int = _MAX_TITLE) -> str:
 def _make_label(row: Row) -> str:
     if row.kind == "text":
         return "stderr" if row.direction == "stderr" else "not a message"
+    if row.kind == "turn":
+        return f"turn {row.turn}"
     method = _shorten(row.method)
-    return {"turn": f"turn {row.turn}", "tool": f"tool {method}".rstrip()}.get(row.kind, method)
+    return f"tool {method}".rstrip() if row.kind == "tool" else method
 
 
 def _duration_and_count(row: Row) -> str:

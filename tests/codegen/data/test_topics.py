@@ -18,7 +18,7 @@ from codegen.ir import Schema
 from codegen.pinned.pins import load
 from codegen.regen import read_schema
 from tests.support.codegen.build import STRING, acp_schema, model, part_of, ref
-from tests.support.paths import ROOT
+from tools.paths import ROOT
 
 TEXT = TOPICS_TOML.read_text("utf-8")
 LOW = Topic("low", "Low", "The lowest.", ("Size",), ())

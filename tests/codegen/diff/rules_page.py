@@ -10,7 +10,7 @@ from codegen.diff.verdict.rules import RULES
 from tests.codegen.diff.cases import CASES, METHOD_CASES
 from tests.codegen.diff.cases.methods import compare_case
 from tests.support.diff.sides import side
-from tests.support.paths import ROOT
+from tools.paths import ROOT
 
 PAGE = ROOT / RULES_PAGE
 _TOP = """# The rules of the report

@@ -17,7 +17,7 @@ from tests.codegen.diff.cases import CASES, METHOD_CASES
 from tests.support.codegen.build import Schema, acp_schema, write_schema
 from tests.support.diff.cases import prefix, prefixed
 from tests.support.diff.sides import side
-from tests.support.paths import ROOT
+from tools.paths import ROOT
 
 pytestmark = pytest.mark.slow
 HEAD = """\

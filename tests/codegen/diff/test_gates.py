@@ -10,7 +10,7 @@ from codegen.diff.report import compare
 from codegen.diff.verdict.findings import Finding
 from codegen.diff.verdict.verdicts import BREAKING, SAFE
 from tests.codegen.diff.cases.methods import notification, stable
-from tests.support.codegen.build import STRING, Schema, initialize, model, ref, request, tagged, wraps
+from tests.support.codegen.build import STRING, Schema, array, enum, initialize, model, ref, request, tagged, wraps
 from tests.support.diff.sides import side_of_schemas
 
 FLAG: Schema = {"type": "boolean"}
@@ -46,11 +46,7 @@ def updates(update: Schema, **more: Schema) -> Schema:
     return notification("session/update", "Session", "client", model(update=update)) | more
 
 
-def listed(**items: Any) -> Schema:
-    return {"type": "array", "items": items}
-
-
-ITEMS = listed(anyOf=[ref("Update"), {"type": "null"}])
+ITEMS = array({"anyOf": [ref("Update"), {"type": "null"}]})
 # The old and the new definitions, and the gate in the report.
 GATED: dict[str, tuple[Schema, Schema, str]] = {
     "a member of a union": (
@@ -78,8 +74,8 @@ GATED: dict[str, tuple[Schema, Schema, str]] = {
         GATE,
     ),
     "a member of a result": (
-        request("session/new", "NewSession", None, model(parts=listed(**ref("Part")))) | {"Part": union()},
-        request("session/new", "NewSession", None, model(parts=listed(**ref("Part"))))
+        request("session/new", "NewSession", None, model(parts=array(ref("Part")))) | {"Part": union()},
+        request("session/new", "NewSession", None, model(parts=array(ref("Part"))))
         | {"Part": union(notice(TO_CLIENT))},
         GATE,
     ),
@@ -153,7 +149,7 @@ def test_what_is_also_sent_without_the_capability_breaks_old_peers(side: str) ->
 
 def test_a_value_of_an_enum_can_need_a_capability() -> None:
     def modes(*values: str) -> Schema:
-        mode = {"oneOf": [{"type": "string", "const": value} for value in values]}
+        mode = enum(*values)
         return request("session/new", "NewSession", model(mode=wraps("SystemPromptMode"))) | {"SystemPromptMode": mode}
 
     agent = {

@@ -12,7 +12,7 @@ from codegen.diff.verdict.findings import Finding
 from codegen.diff.verdict.rules import RULES, TODO
 from codegen.diff.verdict.verdicts import Verdicts
 from tests.codegen.diff.cases.methods import NONE, stable, without_extensions
-from tests.support.codegen.build import STRING, Schema, model, ref, request, tagged, wraps
+from tests.support.codegen.build import STRING, Schema, array, model, ref, request, tagged, wraps
 from tests.support.diff.cases import MAYBE, around, holds, may
 from tests.support.diff.sides import side, side_of_schemas
 
@@ -58,7 +58,7 @@ def test_a_change_in_a_definition_that_contains_itself_is_one_finding() -> None:
     old, new = (
         {
             **around("request", model(node=ref("Node"))),
-            "Node": model(children={"type": "array", "items": ref("Node")}, **properties),
+            "Node": model(children=array(ref("Node")), **properties),
         }
         for properties in ({}, {"label": STRING})
     )

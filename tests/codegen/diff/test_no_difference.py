@@ -10,7 +10,7 @@ from codegen.diff.report import compare
 from codegen.diff.verdict.verdicts import Verdicts
 from codegen.emit.modules import emit_profile
 from codegen.pinned.profiles import Profile
-from tests.support.codegen.build import STRING, Schema, acp_schema, model, other, ref, tagged
+from tests.support.codegen.build import STRING, Schema, acp_schema, enum, model, other, ref, tagged
 from tests.support.diff.cases import around
 from tests.support.diff.sides import side_of_schemas
 
@@ -22,7 +22,7 @@ DEFINITIONS: Schema = {
     **around("request", model(["block", "kind"], block=ref("Block"), kind=ref("Kind"), required=STRING)),
     "Text": TEXT,
     "Block": {"anyOf": [tagged("type", "text", "Text"), other("type", "text")]},
-    "Kind": {"oneOf": [{"type": "string", "const": "a"}, {"type": "string", "const": "b"}]},
+    "Kind": enum("a", "b"),
     "Maybe": model(x={"type": ["string", "null"]}),
 }
 

@@ -9,7 +9,7 @@ import pytest
 from codegen.diff.match import are_similar_names, match
 from codegen.diff.report import compare
 from codegen.regen import read_schema
-from tests.support.codegen.build import STRING, Schema, acp_schema, model, other, ref, request, tagged
+from tests.support.codegen.build import STRING, Schema, acp_schema, enum, model, other, ref, request, tagged
 from tests.support.diff.sides import side, side_of
 from tests.support.releases import DIFFERENT
 from tests.support.scale import STRESS
@@ -70,7 +70,7 @@ def described(text: str, definition: Schema) -> Schema:
 
 
 PAIR = model(["sessionId", "terminalId"], sessionId=STRING, terminalId=STRING)
-VALUES: Schema = {"oneOf": [{"type": "string", "const": word} for word in ("low", "high")]}
+VALUES: Schema = enum("low", "high")
 UNION: Schema = {"anyOf": [tagged("type", "text", "Text"), tagged("type", "none"), other("type", "text", "none")]}
 TEXT: Schema = {"Text": model(["text"], text=STRING)}
 MATCHED: dict[str, tuple[Schema, Schema, dict[str, str]]] = {

@@ -11,7 +11,7 @@ from codegen.diff.verdict.findings import Failure
 from tests.support.codegen.build import STRING, model
 from tests.support.diff.cases import around
 from tests.support.diff.sides import side
-from tests.support.paths import ROOT
+from tools.paths import ROOT
 
 PAGE = (ROOT / "docs/project/schema-upgrades.md").read_text("utf-8")
 BEFORE = model(label=STRING)

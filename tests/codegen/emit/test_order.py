@@ -9,20 +9,15 @@ import pytest
 from pydantic import ValidationError
 
 from codegen.errors import SchemaError
-from tests.support.codegen.build import STRING, Schema, model, ref, tagged
+from tests.support.codegen.build import STRING, Schema, array, model, ref, tagged
 from tests.support.codegen.generating import Generate
 
-
-def array(name: str) -> Schema:
-    return {"type": "array", "items": ref(name)}
-
-
 TREES = {
-    "Forest": model(["trees"], trees=array("Tree")),
+    "Forest": model(["trees"], trees=array(ref("Tree"))),
     "Tree": {"anyOf": [tagged("kind", "leaf", "Leaf"), tagged("kind", "branch", "Branch")]},
     "Leaf": model(["name"], name=STRING),
-    "Branch": model(["trees"], trees=array("Tree"), owner=ref("Owner")),
-    "Owner": model(["id"], id=ref("OwnerId"), branches=array("Branch")),
+    "Branch": model(["trees"], trees=array(ref("Tree")), owner=ref("Owner")),
+    "Owner": model(["id"], id=ref("OwnerId"), branches=array(ref("Branch"))),
     "OwnerId": STRING,
 }
 
@@ -65,7 +60,7 @@ def test_classes_keep_the_order_of_the_schema_except_after_classes_that_they_nam
 
 def test_a_property_that_hides_a_name_in_such_annotations_is_refused(generate: Generate) -> None:
     with pytest.raises(SchemaError) as error:
-        generate({"Tree": model(list=array("Tree"))})
+        generate({"Tree": model(list=array(ref("Tree")))})
     assert "v1/schema.json#/$defs/Tree: There is no rule for the property `list`" in str(error.value)
 
 
@@ -73,9 +68,9 @@ def test_modules_import_the_names_in_quoted_annotations(generate: Generate) -> N
     package = generate(
         {
             "Role": STRING,  # of another topic
-            "HiddenList": model(list=array("Role")),
-            "LimitedList": model(roles={**array("Role"), "minItems": 1}),
-            "Recursive": model(parts={"type": "array", "items": {"anyOf": [ref("Recursive"), ref("Role")]}}),
+            "HiddenList": model(list=array(ref("Role"))),
+            "LimitedList": model(roles=array(ref("Role"), minItems=1)),
+            "Recursive": model(parts=array({"anyOf": [ref("Recursive"), ref("Role")]})),
         }
     )
     assert package.HiddenList(list=["a"]).list == ["a"]
@@ -84,10 +79,10 @@ def test_modules_import_the_names_in_quoted_annotations(generate: Generate) -> N
 
 
 LEADING_BACK: list[Schema] = [
-    {"A": array("A")},
-    {"A": array("B"), "B": array("A")},
-    {"A": {"anyOf": [array("A"), {**STRING, "title": "x"}]}},
-    {"A": {"anyOf": [{"type": "null"}, array("A"), {"type": "object", "additionalProperties": ref("A")}]}},
+    {"A": array(ref("A"))},
+    {"A": array(ref("B")), "B": array(ref("A"))},
+    {"A": {"anyOf": [array(ref("A")), {**STRING, "title": "x"}]}},
+    {"A": {"anyOf": [{"type": "null"}, array(ref("A")), {"type": "object", "additionalProperties": ref("A")}]}},
 ]
 
 

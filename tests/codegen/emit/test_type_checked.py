@@ -5,22 +5,22 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 from codegen.diff.user_code.type_checker import run_mypy
-from tests.support.codegen.build import STRING, Schema, model, part_of, ref, tagged
+from tests.support.codegen.build import STRING, Schema, array, model, part_of, ref, tagged
 from tests.support.codegen.old_names import DEFINITIONS, RENAMES, generate_with
-from tests.support.paths import ROOT
+from tests.support.programs import run_command
+from tools.paths import ROOT
 
 RARE: Schema = {
-    "Tree": model(branches={"type": "array", "items": ref("Tree")}, leaf=ref("Words")),
+    "Tree": model(branches=array(ref("Tree")), leaf=ref("Words")),
     "DerivedTree": {**model(name=STRING), "allOf": [ref("Tree")]},
-    "HiddenList": model(list={"type": "array", "items": ref("Words")}, last={"type": "array", "items": STRING}),
-    "Limits": model(sizes={"type": "array", "items": {"type": "integer", "minimum": 1}, "minItems": 1}),
+    "HiddenList": model(list=array(ref("Words")), last=array(STRING)),
+    "Limits": model(sizes=array({"type": "integer", "minimum": 1}, minItems=1)),
     "OldRequest": part_of("session/old", "agent", model(text=STRING)) | {"deprecated": True},
     "OldResponse": part_of("session/old", "agent", model(tree=ref("Tree"))),
     "AskRequest": part_of(
@@ -37,6 +37,4 @@ def test_generated_code_passes_mypy_and_ruff(tmp_path: Path) -> None:
     folder = generate_with(tmp_path, *RENAMES, definitions=DEFINITIONS | RARE)
     assert not run_mypy(tmp_path, folder.name, [ROOT / "runtime"])
     rules = ["--select", "E4,E7,E9,F", "--ignore", "F403,F405"]  # a package takes all names of its modules
-    command = [sys.executable, "-m", "ruff", "check", "--isolated", "--no-cache", *rules, str(folder)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout
+    run_command(sys.executable, "-m", "ruff", "check", "--isolated", "--no-cache", *rules, str(folder))

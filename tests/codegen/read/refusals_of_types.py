@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.support.codegen.build import STRING, model, ref, tagged, wraps
+from tests.support.codegen.build import STRING, array, model, ref, tagged, wraps
 from tests.support.codegen.refusal_base import Case, at, changed, without
 
 
@@ -38,9 +38,7 @@ TYPES: dict[str, Case] = {
     "a default for null on a string": at_a({**STRING, ON_NULL: True}, "replacing null here", f"/{ON_NULL}"),
     "leniency that is false": (at(NOTE, **{ON_ERROR: False}), f"{NOTE}/{ON_ERROR}", "Expected true"),
     "a default of another type": at_a({"type": "boolean", "default": "x"}, "property's type, bool", "/default"),
-    "a default with another item": at_a(
-        {"type": "array", "items": STRING, "default": [1]}, "property's type", "/default"
-    ),
+    "a default with another item": at_a(array(STRING, default=[1]), "property's type", "/default"),
     "a default with a key its definition lacks": (
         changed(Holder=model(a={**wraps("Text"), "default": {"new": 1}})),
         "/$defs/Holder/properties/a/default",

@@ -11,7 +11,7 @@ import pytest
 from codegen.diff.report import compare
 from codegen.errors import SchemaError
 from codegen.regen import read_schema
-from tests.support.codegen.build import STRING, acp_schema, model, ref
+from tests.support.codegen.build import STRING, acp_schema, array, model, ref
 from tests.support.codegen.generating import Generate
 from tests.support.codegen.refusal_base import at
 from tests.support.diff.cases import around
@@ -31,7 +31,7 @@ ACCEPTED: dict[str, tuple[Any, str, str]] = {
     "read-only": ({**STRING, "readOnly": True}, TEXT, "Read-only; the bindings don't check this."),
     "write-only": ({**STRING, "writeOnly": True}, TEXT, "Write-only; the bindings don't check this."),
     "different items": (
-        {"type": "array", "items": STRING, "uniqueItems": True},
+        array(STRING, uniqueItems=True),
         "a: list[str]",
         "No two items are equal;",
     ),
@@ -43,7 +43,7 @@ ACCEPTED: dict[str, tuple[Any, str, str]] = {
     "f32": ({"type": "number", "format": "float"}, "Number(None, None)", "The format is `float`;"),
     "a UUID or a text": ({"anyOf": [{**STRING, "format": "uuid"}, STRING]}, TEXT, "The format is `uuid`;"),
     "any JSON": (True, "a: Any", ""),
-    "any items": ({"type": "array", "items": True}, "a: list[Any]", ""),
+    "any items": (array(True), "a: list[Any]", ""),
     "a member of any JSON": ({"anyOf": [STRING, True]}, "a: str | Any", ""),
     "a map with a name": (ref("Texts"), "a: Annotated[Texts | None, NotNull]", ""),
     "a JSON value": (ref("Json"), "a: Json", ""),
@@ -52,11 +52,9 @@ ACCEPTED: dict[str, tuple[Any, str, str]] = {
 }
 DEFINITIONS = {
     "Texts": MAP,
-    "Json": {
-        "anyOf": [*SCALARS, {"type": "array", "items": ref("Json")}, {**MAP, "additionalProperties": ref("Json")}]
-    },
-    "Lists": {"type": "array", "items": ref("Nested")},
-    "Nested": {"type": "array", "items": ref("Lists")},
+    "Json": {"anyOf": [*SCALARS, array(ref("Json")), {**MAP, "additionalProperties": ref("Json")}]},
+    "Lists": array(ref("Nested")),
+    "Nested": array(ref("Lists")),
     "Anything": True,
     "Titled": {**model(a=STRING), "title": "A title", "examples": [{"a": "x"}]},
 }

@@ -193,19 +193,13 @@ def methods(folder: Path, profile: str = "v1_unstable") -> str:
     return (folder / f"out/acp_bindings/{profile}/methods.py").read_text("utf-8")
 
 
-@pytest.fixture
-def unstable(folder: Path) -> Path:
-    """The folder, in which the unstable profile has other names than the stable one."""
+def test_an_entry_of_the_unstable_profile_counts_in_that_profile_alone(folder: Path) -> None:
     add_unstable(folder, RENAMED)
-    return folder
-
-
-def test_an_entry_of_the_unstable_profile_counts_in_that_profile_alone(unstable: Path) -> None:
-    generate(unstable, f"{FACTS}\n{OWN}\n")
-    assert 'Absolute("cwd", rejects=True)' in methods(unstable, "v1")
-    assert 'Absolute("folder", rejects=True)' in methods(unstable)
-    assert 'Needs("folders", "agentCapabilities.end")' in methods(unstable)
-    assert 'capability="agentCapabilities.end"' in methods(unstable)
+    generate(folder, f"{FACTS}\n{OWN}\n")
+    assert 'Absolute("cwd", rejects=True)' in methods(folder, "v1")
+    assert 'Absolute("folder", rejects=True)' in methods(folder)
+    assert 'Needs("folders", "agentCapabilities.end")' in methods(folder)
+    assert 'capability="agentCapabilities.end"' in methods(folder)
 
 
 def test_among_equal_entries_the_unstable_profiles_counts(folder: Path) -> None:

@@ -82,22 +82,6 @@ def refuse(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Refuse:
     return lambda schema, code=1: refused(write_schema(tmp_path / "schema", schema), tmp_path, capsys, code)
 
 
-MapMethods = Callable[[dict[str, str]], None]
-
-
-@pytest.fixture
-def map_methods(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MapMethods:
-    """Replaces the entries of the agent's methods in `methods.toml`."""
-
-    def write(entries: dict[str, str]) -> None:
-        text = "".join(f'"{wire}" = {entry}\n' for wire, entry in entries.items())
-        shared = METHODS_TOML.read_text("utf-8").partition("[v1.agent]")[0]
-        (tmp_path / "methods.toml").write_text(f"{shared}[v1.agent]\n{text}", "utf-8")
-        monkeypatch.setattr("codegen.data.facts_file.METHODS_TOML", tmp_path / "methods.toml")
-
-    return write
-
-
 def test_the_schema_without_a_change_is_accepted(tmp_path: Path) -> None:
     schema = write_schema(tmp_path / "schema", BASE)
     assert main(["regen", "--schema", str(schema), "--output", str(tmp_path / "out")]) == 0
@@ -163,9 +147,12 @@ METHOD_NAMES = {
 
 @pytest.mark.parametrize(("wire", "words"), METHOD_NAMES.values(), ids=METHOD_NAMES)
 def test_a_method_without_a_name_of_its_own_stops_the_generator(
-    refuse: Refuse, map_methods: MapMethods, wire: str, words: str
+    refuse: Refuse, wire: str, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    map_methods(dict.fromkeys((wire, "session/new", "session/cancel"), '{ offered = "always" }'))
+    shared = METHODS_TOML.read_text("utf-8").partition("[v1.agent]")[0]
+    entries = [f'"{method}" = {{ offered = "always" }}\n' for method in (wire, "session/new", "session/cancel")]
+    (tmp_path / "methods.toml").write_text(f"{shared}[v1.agent]\n{''.join(entries)}", "utf-8")
+    monkeypatch.setattr("codegen.data.facts_file.METHODS_TOML", tmp_path / "methods.toml")
     error = refuse(changed(**request(wire, "Other")))
     assert error.startswith("codegen: v1/schema.json#/$defs/OtherRequest/x-method: ")
     assert words in error

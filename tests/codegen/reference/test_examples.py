@@ -11,7 +11,7 @@ from codegen.pinned.profiles import PLACES_OF
 from codegen.reference.examples import Examples, read_choices, to_json
 from codegen.regen import read_schema
 from tests.support.models.validity import Validity
-from tests.support.paths import ROOT
+from tools.paths import ROOT
 
 
 @pytest.mark.parametrize("profile", ["v1_unstable", "v2_draft_unstable"])

@@ -11,7 +11,8 @@ from pydantic import TypeAdapter
 import acp_bindings.v1
 from codegen.diff.compare.pointers import resolve
 from codegen.ir import Method
-from tests.support.codegen.reference import blocks, messages, raw_schema, schema
+from tests.support.codegen.reference import blocks, messages, schema
+from tests.support.models.modules import raw_schema
 from tests.support.models.validity import Validity
 
 # The group shares the pages.
@@ -20,7 +21,7 @@ pytestmark = pytest.mark.xdist_group("reference")
 
 @pytest.fixture(scope="module")
 def validity() -> Validity:
-    return Validity(raw_schema())
+    return Validity(raw_schema("v1"))
 
 
 def test_the_messages_of_a_method_are_valid(validity: Validity) -> None:
@@ -32,7 +33,7 @@ def test_the_messages_of_a_method_are_valid(validity: Validity) -> None:
 
 def _check_messages(method: Method, received: list[Any], validity: Validity) -> None:
     request, *responses = received
-    assert [validity.holds(raw_schema(), message) for message in received] == [True] * len(received), method.wire
+    assert [validity.holds(raw_schema("v1"), message) for message in received] == [True] * len(received), method.wire
     assert request["method"] == method.wire
     _check(method.params, request["params"], validity)
     assert len(responses) == (method.result is not None) == ("id" in request)
@@ -50,6 +51,6 @@ def test_the_example_of_a_type_is_valid(validity: Validity) -> None:
 
 def _check(name: str, value: Any, validity: Validity) -> None:
     """Check a value against the schema of a type, and against our model of it."""
-    assert validity.holds(resolve(raw_schema(), schema().definitions[name].pointer), value), name
+    assert validity.holds(resolve(raw_schema("v1"), schema().definitions[name].pointer), value), name
     adapter = TypeAdapter[Any](getattr(acp_bindings.v1, name))
     assert json.loads(adapter.dump_json(adapter.validate_python(value), by_alias=True)) == value

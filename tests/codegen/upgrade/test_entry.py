@@ -9,8 +9,8 @@ from codegen.diff.sources import Side, Snapshot
 from codegen.regen import read_schema
 from codegen.upgrade.changelog import write_entry
 from codegen.upgrade.data_files import find_unused_capabilities
-from tests.support.codegen.build import STRING, Schema, acp_schema, model, part_of, ref
-from tests.support.diff.cases import around, enum, holds
+from tests.support.codegen.build import STRING, Schema, acp_schema, enum, model, part_of, ref
+from tests.support.diff.cases import around, holds
 
 BOOLEAN: Schema = {"type": "boolean"}
 
@@ -49,12 +49,12 @@ def lines(old: Side, new: Side) -> list[str]:
     return [" ".join(word.split()) for word in text.split("\n  - ")[1:]]
 
 
-def test_it_names_both_releases() -> None:
+def test_the_entry_names_both_releases() -> None:
     text = write_entry(compare(side(v1={}), side(v1={})), "npm:sdk@1.0.0", "npm:sdk@2.0.0")
     assert text.splitlines()[0] == "- The schema is that of `sdk` 2.0.0. Before, it was that of `sdk` 1.0.0."
 
 
-def test_it_names_new_things_in_the_stable_profile() -> None:
+def test_the_entry_names_new_things_in_the_stable_profile() -> None:
     old = side(v1={"Kind": enum("a", opened=True), **holds_kind("Kind")})
     new = side(v1={"Kind": enum("a", "b", opened=True), **holds_kind("Kind", more=STRING), "Other": model(), **CANCEL})
     assert lines(old, new) == [
@@ -72,7 +72,7 @@ def test_findings_of_the_stable_profile_are_listed_by_what_changed_the_worst_fir
     ]
 
 
-def test_it_sums_up_the_other_profiles() -> None:
+def test_the_entry_sums_up_the_other_profiles() -> None:
     draft = around("request", holds(STRING)) | method("session/set_mode", "Mode")
     old, new = side(v1={}, v1_unstable=CANCEL), side(v1={}, v1_unstable=draft)
     assert lines(old, new) == ["`v1`: no changes.", "Changes in `v1_unstable`: 2 breaking, 1 risky."]

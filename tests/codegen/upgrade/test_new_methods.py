@@ -13,7 +13,7 @@ from codegen.regen import read_schema
 from tests.codegen.upgrade.upgrading import Repository
 from tests.support.codegen.build import Schema, model, part_of, ref, tagged
 from tests.support.codegen.refusal_base import changed
-from tests.support.paths import ROOT
+from tools.paths import ROOT
 
 FLAG = {"type": "boolean", "default": False}
 VERSION = {"protocolVersion": {"type": "integer"}}

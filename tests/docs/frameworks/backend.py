@@ -16,7 +16,7 @@ import httpx2
 import pytest
 
 from tests.docs.frameworks.framework_pages import BACKEND
-from tests.support.paths import ROOT
+from tools.paths import ROOT
 
 AGENT = f"{sys.executable} -S -m tests.support.kit.mortal_agent load"
 

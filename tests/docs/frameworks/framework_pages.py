@@ -17,7 +17,7 @@ from tests.docs.frameworks.anthropic_server import AnthropicServer
 from tests.support.docs.blocks import DOCS, blocks
 from tests.support.kit.editors import Editor
 from tests.support.kit.model_server import ModelServer, model_server
-from tests.support.paths import ROOT
+from tools.paths import ROOT
 
 PAGES = [*sorted((DOCS / "guides" / "frameworks").glob("*.md")), DOCS / "guides" / "backends.md"]
 BACKEND = ROOT / "examples" / "backend.py"

@@ -13,7 +13,7 @@ import acp_bindings
 from acp_bindings import v1, v2_draft
 
 
-class One(v1.Agent):
+class AgentV1(v1.Agent):
     def __init__(self, client: v1.RemoteClient) -> None:
         self.client = client
 
@@ -36,7 +36,7 @@ class One(v1.Agent):
         return v1.PromptResponse(stop_reason="end_turn")
 
 
-class Two(v2_draft.Agent):
+class AgentV2(v2_draft.Agent):
     def __init__(self, client: v2_draft.RemoteClient) -> None:
         self.client = client
 
@@ -64,7 +64,7 @@ class Two(v2_draft.Agent):
 
 def agents(versions: str) -> dict[str, Any]:
     """Return the arguments that serve some versions."""
-    return {"v1": One if "1" in versions else None, "v2_draft": Two if "2" in versions else None}
+    return {"v1": AgentV1 if "1" in versions else None, "v2_draft": AgentV2 if "2" in versions else None}
 
 
 if __name__ == "__main__":

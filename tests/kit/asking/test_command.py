@@ -313,7 +313,7 @@ def test_on_a_terminal_the_user_decides(answers: str, reply: str, asking: Asking
 
 
 @pytest.mark.test_all
-def test_the_example_agent_of_the_typescript_sdk(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_example_agent_of_the_typescript_sdk_is_asked_and_permitted(capsys: pytest.CaptureFixture[str]) -> None:
     try:
         node, program = acpx("acpx")
     except UnavailableError as reason:

@@ -18,8 +18,8 @@ from acp_kit.checking.client import ClientCommand
 from acp_kit.checking.client_scenarios import CLIENT_SCENARIOS as SCENARIOS
 from acp_kit.checking.running import run_client
 from tests.support.docs.files import steps
-from tests.support.paths import ROOT
 from tests.support.scale import STRESS
+from tools.paths import ROOT
 
 pytestmark = [
     pytest.mark.test_all,
@@ -79,7 +79,7 @@ async def test_the_terminal_client_that_asks() -> None:
     assert await faults(command, ["cancel", "parallel-requests", "permission-option", "permission-kind"]) == ({}, ASKS)
 
 
-async def test_the_client_of_the_quickstart(tmp_path: Path) -> None:
+async def test_the_client_of_the_quickstart_has_no_faults(tmp_path: Path) -> None:
     (tmp_path / "client.py").write_text(steps(QUICKSTART)[-1].files["client.py"], "utf-8")
     command = ClientCommand(
         [sys.executable, str(tmp_path / "client.py"), "{prompt}", "{agent}"], answer="2", deadline=60
@@ -88,7 +88,7 @@ async def test_the_client_of_the_quickstart(tmp_path: Path) -> None:
     assert await faults(command, [*OWN, "parallel-requests"]) == ({}, set())
 
 
-async def test_a_synchronous_client(tmp_path: Path) -> None:
+async def test_a_synchronous_client_has_no_faults(tmp_path: Path) -> None:
     (tmp_path / "client.py").write_text(SYNCHRONOUS, "utf-8")
     command = ClientCommand([sys.executable, str(tmp_path / "client.py"), "{agent}", "{prompt}"], deadline=60)
     assert await faults(command, [*OWN, "permission-kind"]) == ({}, set())

@@ -43,7 +43,7 @@ class Editor(FileHandlers, TerminalHandlers, Viewer):
 
 
 @dataclass
-class Place:
+class Projects:
     """Two projects with a file each, whose sessions are open."""
 
     a: Path
@@ -53,7 +53,7 @@ class Place:
 
 
 @asynccontextmanager
-async def projects(folder: Path) -> AsyncIterator[Place]:
+async def projects(folder: Path) -> AsyncIterator[Projects]:
     a, b = folder / "a", folder / "b"
     for project in a, b:
         project.mkdir()
@@ -65,7 +65,7 @@ async def projects(folder: Path) -> AsyncIterator[Place]:
     ):
         files = v1.FileSystemCapabilities(read_text_file=True, write_text_file=True)
         await agent.initialize(protocol_version=1, client_capabilities=v1.ClientCapabilities(fs=files, terminal=True))
-        yield Place(a, b, agent, factory.handler.client)
+        yield Projects(a, b, agent, factory.handler.client)
 
 
 Use: TypeAlias = Callable[[v1.RemoteClient, str, Path], Awaitable[Any]]
@@ -147,9 +147,11 @@ async def test_a_link_does_not_lead_into_the_folder_of_another_session(tmp_path:
 
 
 async def test_repeated_folders_are_sent_once() -> None:
-    async with v1.connect_in_process(SeveralRoots, Viewer) as agent:
+    factory = RecordingFactory(SeveralRoots)
+    async with v1.connect_in_process(factory, Viewer) as agent:
         await agent.initialize(protocol_version=1)
         async with open_session(agent, cwd="/a", additional_directories=["/b", "/a", "/b", "/a/c"]) as session:
             assert session.roots == ("/a", "/b", "/a/c")
         async with open_session(agent, cwd="/a", additional_directories=["/a"]) as session:
             assert session.roots == ("/a",)
+    assert [request.additional_directories for request in factory.handler.opened] == [["/b", "/a/c"], []]

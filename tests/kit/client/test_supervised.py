@@ -18,7 +18,7 @@ from acp_kit.client import AgentChange, AgentFailed, ClientSession, SessionLost,
 from acp_runtime import CapabilityError, ConnectionClosed, Options, ResourceNotFound
 from tests.support.kit import mortal_agent
 from tests.support.kit.turns import Viewer
-from tests.support.paths import ROOT
+from tools.paths import ROOT
 
 pytestmark = pytest.mark.slow  # they start many processes
 

@@ -32,7 +32,7 @@ from acp_kit.sync import spawn_agent
 from acp_kit.testing import ScriptedAgent, ScriptedClient, connect, replay_client, run_client
 from tests.support.kit.acting_agent import COMMAND
 from tests.support.kit.turns import ActingAgent, Viewer, updates_of
-from tests.support.paths import ROOT
+from tools.paths import ROOT
 from tools.python_api import PUBLIC
 
 # A sequence whose items may be texts or paths; `str | Sequence[...]` takes a text on purpose.

@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from tests.support.kit.histories import DATABASES, KINDS, location
+from tests.support.postgresql import PostgreSQL
 
-
-@pytest.fixture(params=KINDS)
-def where(request: pytest.FixtureRequest) -> str:
-    """A new place for a history of each kind."""
-    return location(request, request.param)
+DATABASES = ["sqlite", pytest.param("postgresql", marks=pytest.mark.test_all)]
 
 
 @pytest.fixture(params=DATABASES)
-def database(request: pytest.FixtureRequest) -> str:
+def database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """The path or the URL of a new database of each kind."""
-    return location(request, request.param)
+    return create_database(request, tmp_path)
+
+
+@pytest.fixture(params=["memory", *DATABASES])
+def where(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The path or the URL of a new database of each kind; empty for a history in memory."""
+    return "" if request.param == "memory" else create_database(request, tmp_path)
+
+
+def create_database(request: pytest.FixtureRequest, folder: Path) -> str:
+    if request.param == "sqlite":
+        return str(folder / "history.db")
+    server: PostgreSQL = request.getfixturevalue("postgresql")
+    return server.create_database()

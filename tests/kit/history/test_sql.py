@@ -18,9 +18,9 @@ from sqlalchemy.pool import Pool
 
 from acp_bindings import v1, v1_unstable
 from acp_kit.history import HistoryDamaged, HistoryError, HistoryTooNew, SqlHistory
+from tests.support.event_loop import let_others_run
 from tests.support.kit.histories import kept, opened, read
 from tests.support.kit.session_updates import text_chunk
-from tests.support.loop_iterations import let_others_run
 from tests.support.programs import output_of
 
 # The group shares the import of sqlalchemy.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import json
 import re
-import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -17,6 +16,7 @@ import pytest
 
 from acp_bindings import v1_unstable
 from tests.support.docs.blocks import blocks
+from tests.support.programs import run_command
 from tools.official_names import END, PAGE, START, counterparts, table
 
 TEXT = PAGE.read_text("utf-8")
@@ -43,16 +43,8 @@ def test_the_program_of_the_page_answers(tmp_path: Path) -> None:
     (program,) = [block for block in blocks(PAGE) if block.file_name == "agent.py"]
     (tmp_path / "agent.py").write_text(program.text, "utf-8")
     request = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": 1}}
-    done = subprocess.run(
-        [sys.executable, "agent.py"],
-        cwd=tmp_path,
-        input=json.dumps(request),
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=True,
-    )
-    assert json.loads(done.stdout)["result"]["protocolVersion"] == 1
+    printed = run_command(sys.executable, "agent.py", cwd=tmp_path, input=json.dumps(request))
+    assert json.loads(printed)["result"]["protocolVersion"] == 1
 
 
 @pytest.mark.parametrize("name", [*acp.helpers.__all__, *acp.contrib.__all__, "default_environment"])

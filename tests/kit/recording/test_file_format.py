@@ -1,3 +1,5 @@
+"""Recordings are read in three formats: of `tap`, of `FrameLog`, and with `dir` and `msg`."""
+
 from __future__ import annotations
 
 import json
@@ -41,14 +43,18 @@ def test_lines_that_were_cut_off_are_left_out(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("first", "second"), [(("out", INITIALIZE), ("in", UPDATE)), (("in", UPDATE), ("in", UPDATE))])
-def test_log_of_a_client(first: tuple[Any, Any], second: tuple[Any, Any], tmp_path: Path) -> None:
+def test_what_comes_in_at_a_client_is_from_the_agent(
+    first: tuple[Any, Any], second: tuple[Any, Any], tmp_path: Path
+) -> None:
     assert _log(tmp_path, first, second)[-1] == ("a2c", UPDATE)
 
 
 @pytest.mark.parametrize(
     ("first", "second"), [(("in", INITIALIZE), ("out", UPDATE)), (("out", UPDATE), ("in", INITIALIZE))]
 )
-def test_log_of_an_agent(first: tuple[Any, Any], second: tuple[Any, Any], tmp_path: Path) -> None:
+def test_what_goes_out_from_an_agent_is_from_the_agent(
+    first: tuple[Any, Any], second: tuple[Any, Any], tmp_path: Path
+) -> None:
     log = _log(tmp_path, first, second)
     assert ("a2c", UPDATE) in log
     assert {direction for direction, _ in log} == {"a2c", "c2a"}
@@ -59,7 +65,7 @@ def test_a_method_that_is_not_a_text_says_nothing_about_the_side(tmp_path: Path)
     assert [direction for direction, _ in log] == ["a2c", "a2c"]
 
 
-def test_note_of_a_log_about_a_line_that_is_not_json(tmp_path: Path) -> None:
+def test_the_note_of_a_log_about_a_line_that_is_not_json_is_a_line(tmp_path: Path) -> None:
     with FrameLog(tmp_path / "acp.jsonl") as log:
         log("out", json.dumps(INITIALIZE).encode(), 0)
         log("in", b"npm warn", 0)
@@ -104,7 +110,7 @@ def test_numbers_that_python_reads_as_infinite_stay_json(tmp_path: Path) -> None
     assert format_recorded(redact_recorded(entry)) == format_recorded(entry)
 
 
-def test_empty_recording(tmp_path: Path) -> None:
+def test_an_empty_file_is_a_recording_without_lines(tmp_path: Path) -> None:
     (tmp_path / "acp.jsonl").touch()
     assert read_recording(tmp_path / "acp.jsonl") == []
 

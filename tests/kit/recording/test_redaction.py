@@ -1,4 +1,4 @@
-"""Secrets in messages are redacted. `test_frame_log.py` tests URLs and environments."""
+"""Tokens, passwords and keys in messages are redacted."""
 
 from __future__ import annotations
 

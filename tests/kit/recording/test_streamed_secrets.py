@@ -51,7 +51,7 @@ def test_chunks_of_other_sessions_between_them_do_not_matter() -> None:
 
 
 @pytest.mark.parametrize("outputs", [[TEXT[:20], TEXT[:30], TEXT], [TEXT[:20], TEXT[20:]]])
-def test_a_key_in_a_growing_output_of_a_terminal(outputs: list[str]) -> None:
+def test_a_key_in_a_growing_output_of_a_terminal_is_removed(outputs: list[str]) -> None:
     ask = {"jsonrpc": "2.0", "method": "terminal/output", "params": {"sessionId": "s", "terminalId": "t"}}
     recording: list[Recorded] = []
     for id, output in enumerate(outputs):
@@ -63,7 +63,7 @@ def test_a_key_in_a_growing_output_of_a_terminal(outputs: list[str]) -> None:
     assert left[-1].endswith(" is\nsecret")
 
 
-def test_a_key_in_the_output_of_a_terminal_of_version_2() -> None:
+def test_a_key_in_the_output_of_a_terminal_of_version_2_is_removed() -> None:
     data = TEXT.encode()
     pieces = [data[:1], data[1:20], data[20:]]
     chunks = [update("terminal_output_chunk", terminalId="t", data=b64encode(piece).decode()) for piece in pieces]

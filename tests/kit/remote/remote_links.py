@@ -19,7 +19,7 @@ _SECONDS = 2.0  # for closing a transport
 _BUFFER = 64 * 1024
 
 
-class ServersEnd:
+class ServerEnd:
     """The server's end. It exists when the client has connected, which over HTTP is with its first message."""
 
     def __init__(self) -> None:
@@ -44,7 +44,7 @@ class ServersEnd:
         self._is_closed.set()
 
 
-class ClientsEnd:
+class ClientEnd:
     """The client's end. It may be closed by a test, and again after it."""
 
     def __init__(self, transport: Transport) -> None:
@@ -67,17 +67,17 @@ def _over(scheme: str) -> Link:
         for buffer in (socket.SO_SNDBUF, socket.SO_RCVBUF):
             listener.setsockopt(socket.SOL_SOCKET, buffer, _BUFFER)
         port = listener.getsockname()[1]
-        servers_end = ServersEnd()
-        app = agent_app(servers_end.serve, bounds=Bounds(unread_bytes=_BUFFER))
+        server_end = ServerEnd()
+        app = agent_app(server_end.serve, bounds=Bounds(unread_bytes=_BUFFER))
         async with run_hypercorn(app, listener, websocket_max_message_size=Bounds.message_bytes):
-            clients_end = ClientsEnd(await open_transport(f"{scheme}://127.0.0.1:{port}/acp"))
-            ours, theirs = (servers_end, clients_end) if role == "agent" else (clients_end, servers_end)
+            client_end = ClientEnd(await open_transport(f"{scheme}://127.0.0.1:{port}/acp"))
+            ours, theirs = (server_end, client_end) if role == "agent" else (client_end, server_end)
             end, peer = TransportEnd(ours, flush_deadline), PeerEnd(theirs, _SECONDS)
             try:
                 yield end, end, peer, peer
             finally:
-                await clients_end.close()
-                await servers_end.close()
+                await client_end.close()
+                await server_end.close()
 
     return link
 

@@ -83,7 +83,7 @@ def address(folder: Path) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("scheme", ["ws", "http"])
-def test_the_client_of_the_guide(scheme: str, folder: Path, address: str) -> None:
+def test_the_client_of_the_guide_prints_the_answer_of_its_agent(scheme: str, folder: Path, address: str) -> None:
     done = run_program("remote_client.py", f"{scheme}://{address}/acp", cwd=folder)
     assert done == (0, b"agent: Hello\n", b"")
 

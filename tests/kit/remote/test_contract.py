@@ -15,7 +15,7 @@ import pytest
 
 from acp_bindings.v1 import PromptRequest, PromptResponse, SessionNotification
 from tests.kit.remote.remote_links import REMOTE_LINKS
-from tests.support.loop_iterations import let_others_run
+from tests.support.event_loop import let_others_run
 from tests.support.runtime.peer import (
     Link,
     Peer,

@@ -23,8 +23,8 @@ from tests.kit.remote.server.hostile_server import frame
 from tests.support.docs.blocks import DOCS, blocks
 from tests.support.kit.deployment import balancer
 from tests.support.kit.remote_servers import EVENTS, INITIALIZE
-from tests.support.paths import ROOT
 from tests.support.skipping import skip_or_fail, skip_without
+from tools.paths import ROOT
 from tools.third_party import UnavailableError, pypi_package
 
 pytestmark = [

@@ -56,7 +56,7 @@ async def serve(transport: Transport, identity: None) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["ws", "http"])
-async def test_a_session(scheme: str) -> None:
+async def test_a_session_is_prompted_cancelled_and_loaded_over_the_network(scheme: str) -> None:
     async with serving(agent_app(serve), "uvicorn") as site:
         transport = await open_transport(f"{scheme}://127.0.0.1:{site.port}/acp")
         async with v1.connect(Client, transport) as agent:

@@ -13,7 +13,7 @@ from acp_kit.client import PermissionHandlers, PermissionPolicy, UpdateHandlers,
 from acp_kit.client.permission_rules import Rule
 from acp_kit.sync import SyncAgent, SyncSession, in_waiting_thread, spawn_agent
 from tests.support.kit import acting_agent
-from tests.support.paths import ROOT
+from tools.paths import ROOT
 
 
 def acting(**keywords: Any) -> SyncAgent:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from tests.support.marked_processes import marked, wait_until_left
-from tests.support.paths import ROOT
+from tests.support.programs import run_command
 from tests.support.skipping import skip_without
+from tools.paths import ROOT
 from tools.third_party import UnavailableError, notebook, python_in
 
 pytestmark = [pytest.mark.test_all, pytest.mark.slow]
@@ -50,18 +49,16 @@ def test_the_cells_of_a_notebook_use_an_agent(tmp_path: Path) -> None:
     ]
     with marked() as marker:
         folders = dict.fromkeys(("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_RUNTIME_DIR"), str(tmp_path))
-        done = subprocess.run(
-            [str(python), str(ROOT / "tests/kit/sync/run_notebook.py")],
-            input=json.dumps(cells),
+        printed = run_command(
+            str(python),
+            "tests/kit/sync/run_notebook.py",
             cwd=ROOT,
-            env={**os.environ, **folders, marker: "1", "PYTHONPATH": str(ROOT)},
-            capture_output=True,
-            text=True,
-            timeout=240,
-            check=False,
+            input=json.dumps(cells),
+            PYTHONPATH=str(ROOT),
+            **folders,
+            **{marker: "1"},
         )
-        assert done.returncode == 0, done.stderr
-        assert json.loads(done.stdout) == [
+        assert json.loads(printed) == [
             [],
             ["'hello'"],
             ["Delete everything? ", "'May I? yes'"],

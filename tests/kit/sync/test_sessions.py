@@ -17,7 +17,7 @@ from acp_runtime import CapabilityError, ConnectionClosed, Options
 from tests.support.kit.acting_agent import COMMAND
 from tests.support.kit.turns import KeepingClient
 from tests.support.marked_processes import marked, wait_until_left
-from tests.support.paths import ROOT
+from tools.paths import ROOT
 
 
 @pytest.fixture(scope="module")

@@ -176,7 +176,9 @@ PROBLEMS: dict[str, tuple[list[Any], list[tuple[int, str]]]] = {
 
 
 @pytest.mark.parametrize(("entries", "expected"), PROBLEMS.values(), ids=PROBLEMS)
-def test_problems(entries: list[tuple[Direction, Any]], expected: list[tuple[int, str]]) -> None:
+def test_what_breaks_the_protocol_is_a_problem_of_its_line(
+    entries: list[tuple[Direction, Any]], expected: list[tuple[int, str]]
+) -> None:
     assert [problem for row in analysed(*entries) for problem in row.problems] == expected
 
 

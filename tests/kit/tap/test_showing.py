@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 import re
 import shutil
-import subprocess
 import sys
 from html.parser import HTMLParser
 from pathlib import Path
@@ -18,6 +16,7 @@ import pytest
 from acp_kit.__main__ import main
 from acp_kit.recording.file_format import read_recording
 from acp_kit.tap import showing
+from tests.support.programs import run_command
 
 UPDATE = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "a\u2028</script>\x1b[31m"}}
 SERVER = {"name": "db", "command": "db", "args": ["--api-key", "hunter2"], "env": [{"name": "KEY", "value": "hunter2"}]}
@@ -120,11 +119,9 @@ def test_nothing_that_a_peer_sends_controls_the_terminal(
 
 
 def test_texts_that_the_encoding_of_the_terminal_lacks_are_escaped(file: Path) -> None:
-    command = [sys.executable, "-m", "acp_kit", "show", str(file)]
     file.write_text('{"direction":"stderr","line":"\U0001f600"}\n', "utf-8")
-    env = {**os.environ, "PYTHONIOENCODING": "ascii"}
-    shown = subprocess.run(command, env=env, check=True, capture_output=True, timeout=60).stdout
-    assert b"stderr: \\U0001f600" in shown
+    shown = run_command(sys.executable, "-m", "acp_kit", "show", str(file), PYTHONIOENCODING="ascii")
+    assert "stderr: \\U0001f600" in shown
 
 
 def test_the_page_of_a_number_that_python_reads_as_infinite_is_json(tmp_path: Path) -> None:
@@ -143,7 +140,9 @@ def test_the_page_of_a_number_that_python_reads_as_infinite_is_json(tmp_path: Pa
         (["--session", "s1", "--method", "session/prompt"], [5]),
     ],
 )
-def test_filters(options: list[str], lines: list[int], file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_options_choose_the_rows_that_are_shown(
+    options: list[str], lines: list[int], file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     main(["show", str(file), *options])
     shown = re.findall(r"^ +(\d+) +\d+\.\d{3} ", capsys.readouterr().out, re.MULTILINE)
     assert [int(number) for number in shown] == lines
@@ -218,7 +217,7 @@ def test_messages_of_any_form_can_be_shown(seed: int, tmp_path: Path) -> None:
 def test_the_script_of_the_page_is_javascript(tmp_path: Path) -> None:
     script = Path(showing.__file__).with_name("page.html").read_text("utf-8").partition("<script>")[2]
     (tmp_path / "page.js").write_text(script.partition("</script>")[0], "utf-8")
-    subprocess.run(["node", "--check", tmp_path / "page.js"], check=True, timeout=60)
+    run_command("node", "--check", str(tmp_path / "page.js"))
 
 
 @pytest.mark.parametrize("command", ["show", "redact"])

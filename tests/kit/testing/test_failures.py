@@ -17,9 +17,9 @@ from acp_kit.recording.file_format import read_recording
 from acp_kit.testing import ScriptedAgent, ScriptedClient, connect, wait
 from acp_kit.testing.connecting import RECORD
 from acp_runtime import ConnectionClosed, RemoteError
-from tests.support.kit.passing_time import let_pass
+from tests.support.event_loop import let_pass
 from tests.support.kit.turns import ActingAgent, Viewer
-from tests.support.paths import ROOT
+from tools.paths import ROOT
 
 MINUTE = 60.0
 

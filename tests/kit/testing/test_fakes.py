@@ -36,7 +36,7 @@ async def run_dangerous_command(turn: Turn) -> None:
 
 
 @pytest.mark.parametrize("choice", ["allow_once", "allow_always", "reject_once", "reject_always", None])
-async def test_permission_with_every_outcome(choice: str | None) -> None:
+async def test_a_turn_goes_on_or_ends_as_the_answer_to_its_question_says(choice: str | None) -> None:
     client = ScriptedClient(permissions=[choice])
     async with connect(ScriptedAgent(run_dangerous_command), client) as session:
         async with session.prompt("go") as turn:
@@ -94,7 +94,7 @@ async def write(turn: Turn) -> None:
         await asyncio.Event().wait()
 
 
-async def test_an_agent_with_permission_file_and_cancel() -> None:
+async def test_a_scripted_client_permits_keeps_files_and_cancels() -> None:
     client = ScriptedClient(permissions=["allow_once", "reject_once"], files={"a.txt": "x"})
     async with connect(lambda peer: ActingAgent(peer, [write, write], []), client) as session:
         assert await session.ask("write") == "written"

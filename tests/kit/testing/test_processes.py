@@ -20,7 +20,7 @@ from acp_kit.agent import Turn
 from acp_kit.testing import ScriptedAgent, ScriptedClient, connect, die, garbage, late, run_client, wait
 from acp_kit.testing.relay import END, pass_on
 from acp_runtime import ConnectionClosed
-from tests.support.kit.passing_time import let_pass
+from tests.support.event_loop import let_pass
 from tests.support.kit.turns import ActingAgent, Viewer
 
 pytestmark = pytest.mark.slow

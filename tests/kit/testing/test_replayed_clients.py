@@ -19,9 +19,8 @@ from acp_kit.testing import Replay, ScriptedAgent, ScriptedClient, connect, repl
 from acp_kit.testing.connecting import RECORD, open_transport_pair
 from acp_kit.versions import as_v2
 from acp_runtime import Options, RequestError
+from tests.support.event_loop import let_others_run, let_pass
 from tests.support.kit.behind_v2 import AgentV1
-from tests.support.kit.passing_time import let_pass
-from tests.support.loop_iterations import let_others_run
 
 
 async def edit(turn: Turn) -> None:

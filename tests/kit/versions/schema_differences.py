@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from acp_runtime.models.json_values import as_array, as_object
-from tests.support.paths import ROOT
+from tools.paths import ROOT
 
 NOTED = Path(__file__).with_suffix(".json")
 _TEXTS = ("$comment", "description", "examples", "title")

@@ -28,7 +28,7 @@ def begin(started: Program, text: str) -> str:
     return session
 
 
-def test_a_turn() -> None:
+def test_a_turn_behind_the_bridge_ends_idle() -> None:
     with bridge(*AGENT) as (started, _):
         begin(started, "hello")
         assert until_idle(started)["stopReason"] == "end_turn"

@@ -11,6 +11,7 @@ import pytest
 
 from acp_bindings import v1
 from acp_runtime import InvalidParams, RemoteError, current_request
+from tests.support.event_loop import let_others_run
 from tests.support.kit.behind_v2 import (
     CANCEL,
     OPTIONS,
@@ -23,7 +24,6 @@ from tests.support.kit.behind_v2 import (
     turn,
     until_idle,
 )
-from tests.support.loop_iterations import let_others_run
 from tests.support.recording_factory import RecordingFactory
 from tests.support.runtime.peer import Peer, chunk
 

@@ -13,6 +13,7 @@ from acp_bindings import v1, v2_draft as v2
 from acp_bindings.v2_draft.connecting import AGENT_SIDE
 from acp_kit.versions import as_v2
 from acp_runtime import AuthenticationRequired, RequestCancelled, RequestError
+from tests.support.event_loop import let_others_run
 from tests.support.kit.behind_v2 import (
     CANCEL,
     INITIALIZE,
@@ -28,7 +29,6 @@ from tests.support.kit.behind_v2 import (
     update_of,
     without_guards,
 )
-from tests.support.loop_iterations import let_others_run
 from tests.support.recording_factory import RecordingFactory
 from tests.support.runtime.peer import LINKS, Peer, calling, chunk, serving, update
 
@@ -108,7 +108,8 @@ async def test_session_cancel_ends_the_turn_in_idle_cancelled() -> None:
     async with session_of(Waiting) as peer:
         for id in (1, 2):
             updates, _ = await ask(peer, id, "session/prompt", prompt=PROMPT)
-            updates += [await update_of(peer)] * (len(updates) == 2)
+            if len(updates) == 2:
+                updates.append(await update_of(peer))
             await peer.send(CANCEL, CANCEL)
             assert names([*updates, *await until_idle(peer)]) == [*TURN, "idle cancelled"]
         await peer.send(CANCEL)
@@ -227,19 +228,14 @@ async def test_an_echo_of_the_prompt_is_not_shown_twice() -> None:
 async def test_updates_outside_of_a_turn_change_no_state() -> None:
     class Background(AgentV1):
         async def work(self, session: str) -> None:
-            self.later = asyncio.create_task(self.send(session, chunk("by the way")))
+            pass
 
-        async def session_prompt(self, request: v1.PromptRequest) -> v1.PromptResponse:
-            response = await super().session_prompt(request)
-            asyncio.get_running_loop().call_later(0.01, lambda: None)
-            return response
-
-    async with session_of(Background) as peer:
-        await peer.send(request(1, "session/prompt", prompt=PROMPT))
-        kinds: set[str] = set()
-        while "agent_message_chunk" not in kinds or "idle end_turn" not in kinds:
-            message = await peer.receive()
-            kinds |= set(names([message["params"]["update"]])) if "method" in message else set()
+    factory = RecordingFactory(Background)
+    async with session_of(factory) as peer:
+        assert names(await turn(peer)) == ["user_message", "running", "idle end_turn"]
+        await factory.handler.send("session-1", chunk("by the way"))
+        assert names([await update_of(peer)]) == ["agent_message_chunk"]
+        assert await peer.until_quiet() == []
 
 
 async def test_a_client_that_leaves_during_a_turn_leaves_no_error(caplog: pytest.LogCaptureFixture) -> None:

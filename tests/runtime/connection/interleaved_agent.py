@@ -22,7 +22,7 @@ from acp_runtime import ConnectionClosed, GuardError, InvalidResponse, RemoteErr
 from acp_runtime.connection import Connection
 from tests.runtime.connection.interleaving import SESSIONS, Interleaving
 from tests.runtime.connection.random_peer import GARBAGE, UNANSWERED
-from tests.support.loop_iterations import let_others_run
+from tests.support.event_loop import let_others_run
 from tests.support.runtime.peer import PlainAgent, chunk
 
 

@@ -21,7 +21,7 @@ from acp_runtime import ConnectionClosed, InvalidResponse, RemoteError
 from acp_runtime.connection import Connection
 from tests.runtime.connection.interleaving import SESSIONS, Interleaving
 from tests.runtime.connection.random_peer import GARBAGE, UNANSWERED
-from tests.support.loop_iterations import let_others_run
+from tests.support.event_loop import let_others_run
 from tests.support.runtime.peer import PlainClient, text_of, update
 
 RESULTS: dict[str, Any] = {"session/prompt": {"stopReason": "end_turn"}, "session/set_mode": {}, "_x": {}}

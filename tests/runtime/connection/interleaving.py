@@ -13,7 +13,7 @@ from acp_runtime.connection import Connection, run
 from acp_runtime.options import Options
 from tests.runtime.connection.idle import is_idle
 from tests.runtime.connection.random_peer import RandomPeer
-from tests.support.loop_iterations import let_others_run, wait_until
+from tests.support.event_loop import let_others_run, wait_until
 
 SESSIONS = ("a", "b")
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from acp_runtime.connection import Connection
 from acp_runtime.transports.memory import MemoryPipe
-from tests.support.loop_iterations import let_others_run
+from tests.support.event_loop import let_others_run
 from tests.support.runtime.peer import Peer, line
 
 # Lines that are answered with an error without an id.

@@ -10,16 +10,20 @@ from unittest.mock import AsyncMock
 
 import pytest
 
+from acp_bindings import v2_draft as v2
 from acp_bindings.v1 import (
+    AgentCapabilities,
     AuthMethod,
     AuthMethodAgent,
     AuthMethodTerminal,
+    ClientCapabilities,
+    FileSystemCapabilities,
     InitializeRequest,
     InitializeResponse,
     RemoteAgent,
     RemoteClient,
 )
-from tests.runtime.connection.v2_peer import serving_v2
+from tests.runtime.connection.v2_peer import INITIALIZE_V2, AgentV2, calling_v2, serving_v2
 from tests.support.runtime.peer import INITIALIZE, Link, PlainAgent, PlainClient, calling, serving
 
 
@@ -61,6 +65,45 @@ async def test_an_agent_of_version_2_that_lacks_methods_of_sessions_is_logged(
         assert method in error
 
 
+async def test_rule_30_logins_in_the_terminal_need_login_and_logout(
+    link: Link, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Terminal(AgentV2):  # type: ignore[misc]
+        async def initialize(self, request: Any, /) -> Any:
+            response = await super().initialize(request)
+            return response.model_copy(update={"auth_methods": [v2.AuthMethodTerminal(method_id="t", name="T")]})
+
+    async with serving_v2(link, Terminal, ready=False) as peer:
+        await peer.call("initialize", {**INITIALIZE_V2, "capabilities": {"auth": {"terminal": {}}}})
+    (error,) = (record.getMessage() for record in caplog.records if record.levelname == "ERROR")
+    assert "auth/login, auth/logout" in error
+
+
+async def test_rule_30_a_client_without_its_optional_notifications_is_not_logged(
+    link: Link, caplog: pytest.LogCaptureFixture
+) -> None:
+    unstable = import_module("acp_bindings.v2_draft_unstable")
+    capabilities = {"elicitation": {"url": {}}}
+
+    class Asked(unstable.Client):  # type: ignore[misc,name-defined]
+        async def session_update(self, notification: Any, /) -> None:
+            raise AssertionError
+
+        async def session_request_permission(self, request: Any, /) -> Any:
+            raise AssertionError
+
+        async def elicitation_create(self, request: Any, /) -> Any:
+            raise AssertionError
+
+    async with calling_v2(link, lambda _: Asked(), "v2_draft_unstable") as (agent, peer):
+        info = unstable.Implementation(name="c", version="1")
+        asked = unstable.ClientCapabilities.model_validate(capabilities)
+        call = asyncio.create_task(agent.initialize(protocol_version=2, info=info, capabilities=asked))
+        await peer.answer(result={"protocolVersion": 2, "info": {"name": "a", "version": "1"}})
+        await call
+    assert not [record for record in caplog.records if record.levelname in ("ERROR", "WARNING")]
+
+
 async def test_a_method_that_is_an_attribute_of_the_agent_is_implemented(
     link: Link, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -96,8 +139,7 @@ async def test_rule_30_a_method_whose_capability_is_false_in_the_message_is_not_
     class Declining(PlainAgent):
         async def initialize(self, request: Any, /) -> Any:
             response = await super().initialize(request)
-            acp = import_module("acp_bindings.v1")
-            return response.model_copy(update={"agent_capabilities": acp.AgentCapabilities(load_session=False)})
+            return response.model_copy(update={"agent_capabilities": AgentCapabilities(load_session=False)})
 
         async def session_load(self, request: Any, /) -> Any:
             raise AssertionError
@@ -110,8 +152,7 @@ async def test_rule_30_a_method_whose_capability_is_false_in_the_message_is_not_
 async def test_a_client_that_advertises_methods_it_does_not_implement_is_logged_once(
     link: Link, caplog: pytest.LogCaptureFixture
 ) -> None:
-    acp = import_module("acp_bindings.v1")
-    capabilities = acp.ClientCapabilities(fs=acp.FileSystemCapabilities(read_text_file=True), terminal=False)
+    capabilities = ClientCapabilities(fs=FileSystemCapabilities(read_text_file=True), terminal=False)
     async with calling(link, ready=False) as (agent, peer):
         for _ in range(2):
             call = asyncio.create_task(agent.initialize(protocol_version=1, client_capabilities=capabilities))

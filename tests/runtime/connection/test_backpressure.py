@@ -14,7 +14,7 @@ from acp_runtime import ConnectionClosed, Options, RemoteError
 from acp_runtime.connection import Connection, run
 from acp_runtime.jsonrpc.framing import MODEL_BYTES
 from acp_runtime.transports.memory import MemoryPipe
-from tests.support.loop_iterations import let_others_run, wait_until
+from tests.support.event_loop import let_others_run, wait_until
 from tests.support.recording_factory import RecordingFactory
 from tests.support.runtime.peer import (
     LINKS,

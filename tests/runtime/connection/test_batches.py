@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
+from acp_bindings import v2_draft as v2
 from acp_bindings.v2_draft.connecting import AGENT_SIDE
 from acp_runtime import RemoteError
 from acp_runtime.jsonrpc import check_line
-from tests.runtime.connection.v2_peer import INITIALIZE_V2, AgentV2, ClientV2, acp, calling_v2, permission, serving_v2
+from tests.runtime.connection.v2_peer import INITIALIZE_V2, AgentV2, ClientV2, calling_v2, permission, serving_v2
 from tests.support.runtime.peer import Link, line, prompt, serving, update
 
 INVALID = {"jsonrpc": "2.0", "id": None, "error": {"code": -32600, "message": "Invalid request"}}
@@ -55,7 +56,7 @@ class Echo(AgentV2):  # type: ignore[misc]
         self.notes.append(params)
 
     async def session_list(self, request: Any, /) -> Any:
-        return acp.ListSessionsResponse(sessions=[])
+        return v2.ListSessionsResponse(sessions=[])
 
     async def session_cancel(self, notification: Any, /) -> None:
         self.notes.append("cancel")
@@ -196,9 +197,9 @@ async def test_rule_17_notifications_to_a_session_created_in_a_batch_follow_the_
 ) -> None:
     class Creating(Echo):
         async def session_new(self, request: Any, /) -> Any:
-            await self.client.session_update(session_id="s1", update=acp.SessionUpdateStateUpdateRunning())
+            await self.client.session_update(session_id="s1", update=v2.SessionUpdateStateUpdateRunning())
             await asyncio.sleep(0)
-            return acp.NewSessionResponse(session_id="s1")
+            return v2.NewSessionResponse(session_id="s1")
 
     async with serving_v2(link, Creating) as peer:
         await peer.send(batch(request(1, "session/new", {"cwd": "/"}), request(2, "_echo" if is_last else "_wait")))
@@ -272,7 +273,7 @@ async def test_rule_25_a_batch_during_initialize_waits(link: Link, ends: bool) -
 
 async def test_rule_25_a_client_takes_the_response_to_initialize_in_a_batch(link: Link) -> None:
     async with calling_v2(link, guards="raise") as (agent, peer):
-        call = asyncio.create_task(agent.initialize(protocol_version=2, info=acp.Implementation(name="c", version="1")))
+        call = asyncio.create_task(agent.initialize(protocol_version=2, info=v2.Implementation(name="c", version="1")))
         id = (await peer.receive())["id"]
         answer = {"id": id, "result": {"protocolVersion": 2, "info": {"name": "a", "version": "1"}}}
         await peer.send(batch(permission(1), answer))
@@ -283,7 +284,7 @@ async def test_rule_25_a_client_takes_the_response_to_initialize_in_a_batch(link
 
 async def test_rule_25_a_client_handles_messages_after_the_response_to_initialize_in_a_batch(link: Link) -> None:
     async with calling_v2(link, guards="raise") as (agent, peer):
-        call = asyncio.create_task(agent.initialize(protocol_version=2, info=acp.Implementation(name="c", version="1")))
+        call = asyncio.create_task(agent.initialize(protocol_version=2, info=v2.Implementation(name="c", version="1")))
         id = (await peer.receive())["id"]
         result = {"protocolVersion": 2, "info": {"name": "a", "version": "1"}}
         state = {"sessionUpdate": "state_update", "state": "running"}

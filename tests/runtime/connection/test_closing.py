@@ -24,7 +24,7 @@ from acp_bindings.v1.connecting import AGENT_SIDE, CLIENT_SIDE
 from acp_runtime import ConnectionClosed, Options, RequestError
 from acp_runtime.connection import Connection, run
 from acp_runtime.transports.memory import MemoryPipe
-from tests.support.loop_iterations import let_others_run
+from tests.support.event_loop import let_others_run
 from tests.support.runtime.peer import INITIALIZE, Link, PlainAgent, PlainClient, chunk, line, prompt, serving
 
 pytestmark = pytest.mark.every_link

@@ -10,11 +10,13 @@ import sys
 from typing import Any
 
 import pytest
+from pydantic import TypeAdapter, ValidationError
 
 from acp_bindings.v1 import (
     CloseSessionRequest,
     CloseSessionResponse,
     ContentBlockText,
+    ListSessionsResponse,
     PlanEntry,
     PromptRequest,
     PromptResponse,
@@ -83,8 +85,6 @@ async def test_rule_11_methods_with_an_underscore_go_to_the_extension_handlers(l
 async def test_rule_12_missing_and_null_params_are_an_empty_object(link: Link, raw: bytes) -> None:
     class Listing(PlainAgent):
         async def session_list(self, request: Any, /) -> Any:
-            from acp_bindings.v1 import ListSessionsResponse
-
             assert request.model_dump() == {}
             return ListSessionsResponse(sessions=[])
 
@@ -113,8 +113,6 @@ async def test_rule_12_params_that_are_not_an_object_are_invalid_params(link: Li
 
 
 def test_rule_12_listed_errors_are_limited_and_counted() -> None:
-    from pydantic import TypeAdapter, ValidationError
-
     with pytest.raises(ValidationError) as caught:
         TypeAdapter(dict[str, int]).validate_json(json.dumps({"\x00" * 300 + str(n): "x" for n in range(5000)}))
     explained = explain(caught.value, 0)
@@ -140,14 +138,16 @@ async def test_rule_12_an_invalid_notification_is_not_answered_and_logged_withou
     assert len(caplog.text) < 10_000
 
 
-async def _error_of(link: Link, raised: Any, **options: Any) -> Any:
+async def _error_of(link: Link, outcome: Any) -> Any:
+    """Return the error that answers a prompt whose handler raises an exception, or returns something else."""
+
     class Failing(PlainAgent):
         async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
-            if isinstance(raised, BaseException):
-                raise raised
-            return raised
+            if isinstance(outcome, BaseException):
+                raise outcome
+            return outcome
 
-    async with serving(link, Failing, **options) as peer:
+    async with serving(link, Failing) as peer:
         error = (await peer.call("session/prompt", prompt(1)["params"]))["error"]
         assert await peer.until_quiet() == []
         return error

@@ -18,8 +18,8 @@ from acp_bindings.v1.connecting import CLIENT_SIDE
 from acp_runtime import ConnectionClosed, MessageTooLarge, Options
 from acp_runtime.connection import Connection, run
 from acp_runtime.transports.memory import MemoryPipe
-from tests.support.loop_iterations import let_others_run, wait_until
-from tests.support.runtime.peer import LINKS, Link, Peer, PlainClient, calling, line, text_of, update
+from tests.support.event_loop import let_others_run, wait_until
+from tests.support.runtime.peer import LINKS, Link, PlainClient, calling, line, text_of, update
 from tests.support.scale import count
 
 pytestmark = pytest.mark.every_link
@@ -291,19 +291,6 @@ async def test_rule_22_calls_of_a_session_fail_when_its_own_updates_have_been_ha
         may_end.set()
 
 
-async def test_rule_22_messages_that_a_peer_sent_before_it_stopped_reading_are_handled() -> None:
-    there, back = MemoryPipe(), MemoryPipe()
-    connection = Connection(CLIENT_SIDE, PlainClient, back, there, Options(guards="off", eof_grace=600))
-    running = asyncio.create_task(run(connection))
-    there.abort()
-    await connection.remote.ext_notification("_lost")
-    await ten_turns()
-    back.write(line(update("s", "last")))
-    await back.close()
-    assert (await running).reason == "The peer closed the connection."
-    assert [text_of(notification) for notification in connection.remote.handler.updates] == ["last"]
-
-
 async def test_rule_22_updates_are_handled_although_an_answer_can_not_be_written() -> None:
     handled: list[str] = []
 
@@ -318,22 +305,6 @@ async def test_rule_22_updates_are_handled_although_an_answer_can_not_be_written
     await back.close()
     assert (await run(connection)).reason == "The peer closed the connection."
     assert handled == numbers(10)
-
-
-async def test_rule_22_this_side_may_end_the_connection_while_the_last_messages_are_handled() -> None:
-    class Stuck(PlainClient):
-        async def session_update(self, notification: SessionNotification, /) -> None:
-            await asyncio.Event().wait()
-
-    there, back = MemoryPipe(), MemoryPipe()
-    options = Options(guards="off", handler_deadline=600, eof_grace=0)
-    connection = Connection(CLIENT_SIDE, Stuck, back, there, options)
-    running = asyncio.create_task(run(connection))
-    back.write(line(update("s", "last")))
-    await back.close()
-    await ten_turns()
-    connection.stop()
-    assert (await running).reason == "The peer closed the connection."
 
 
 async def test_rule_22_a_message_too_large_is_the_reason_even_if_eof_follows(link: Link) -> None:
@@ -384,79 +355,3 @@ async def test_rule_22_waiting_messages_are_discarded_and_freed_when_this_side_e
     del connection, running, there, back
     gc.collect()
     assert reader() is None
-
-
-async def test_rule_22_the_end_of_this_side_cancels_only_its_turns() -> None:
-    there, back = MemoryPipe(), MemoryPipe()
-    connection = Connection(CLIENT_SIDE, PlainClient, back, there, Options(guards="off"))
-    running, peer = asyncio.create_task(run(connection)), Peer(there, back)
-    agent = connection.remote
-    calls = [
-        asyncio.ensure_future(agent.session_prompt(session_id="s", prompt=[])),
-        asyncio.ensure_future(agent.session_set_mode(session_id="s", mode_id="m")),
-        asyncio.ensure_future(agent.ext_request("_ping")),
-    ]
-    sent = [(await peer.receive())["method"] for _ in calls]
-    assert sent == ["session/prompt", "session/set_mode", "_ping"]
-    connection.stop()
-    await running
-    assert [message["method"] for message in await peer.rest()] == ["session/cancel", "$/cancel_request"]
-    errors = await asyncio.gather(*calls, return_exceptions=True)
-    assert [type(error) for error in errors] == [ConnectionClosed] * 3
-
-
-async def test_rule_22_a_notification_after_a_failed_write_raises() -> None:
-    there, back = MemoryPipe(), MemoryPipe()
-    connection = Connection(CLIENT_SIDE, PlainClient, back, there, Options(guards="off"))
-    there.abort()
-    await connection.remote.session_cancel(session_id="lost")  # it is written when this returns, if it can be
-    for send in (connection.remote.session_cancel(session_id="s"), connection.remote.ext_notification("_note")):
-        with pytest.raises(ConnectionClosed, match="no longer reads"):
-            await send
-    await run(connection)
-
-
-async def test_rule_22_the_connection_ends_although_closing_the_writer_fails() -> None:
-    class Failing(MemoryPipe):
-        async def close(self) -> None:
-            raise OSError("The disk is full.")
-
-    there, back = Failing(), MemoryPipe()
-    connection = Connection(CLIENT_SIDE, PlainClient, back, there, Options())
-    await back.close()
-    assert (await run(connection)).reason == "The peer closed the connection."
-    assert (await connection.remote.wait_closed()).reason == "The peer closed the connection."
-
-
-class Unread(MemoryPipe):
-    """A writer that finds out later that nobody reads what it wrote.
-
-    Attributes:
-        report: what it calls then.
-    """
-
-    def on_failure(self, call: Callable[[OSError], object], /) -> None:
-        self.report = call
-
-
-class Undrained(MemoryPipe):
-    """A writer that finds out that nobody reads when it is drained."""
-
-    async def drain(self) -> None:
-        raise BrokenPipeError("gone")
-
-
-@pytest.mark.parametrize("writer", [Unread, Undrained])
-async def test_rule_22_a_call_fails_when_its_request_turns_out_not_to_be_written(writer: type[MemoryPipe]) -> None:
-    there, back = writer(), MemoryPipe()
-    options = Options(guards="off", eof_grace=0, write_high_water_bytes=0)
-    connection = Connection(CLIENT_SIDE, PlainClient, back, there, options)
-    running = asyncio.create_task(run(connection))
-    call = asyncio.ensure_future(connection.remote.ext_request("_ping"))
-    await ten_turns()
-    if isinstance(there, Unread):
-        there.report(BrokenPipeError("gone"))
-    await wait_until(call.done, lambda: "the call waits")
-    with pytest.raises(ConnectionClosed, match="Writing to the peer failed: gone"):
-        await call
-    await running

@@ -1,4 +1,4 @@
-"""Rules 25 to 29: guards."""
+"""Rules 25, 27 and 29: which methods may be called, and which calls for a session that is gone succeed."""
 
 from __future__ import annotations
 
@@ -21,15 +21,14 @@ from acp_bindings.v1 import (
     McpServerHttp,
     McpServerSse,
     McpServerStdio,
-    PromptRequest,
-    PromptResponse,
     RemoteAgent,
     RemoteClient,
     TextResourceContents,
 )
-from acp_runtime import CapabilityError, GuardError, InternalError, NotInitialized, RelativePath, ResourceNotFound
+from acp_runtime import CapabilityError, InternalError, NotInitialized, ResourceNotFound
+from tests.runtime.connection.sending import messages_of
 from tests.runtime.connection.v2_peer import calling_v2
-from tests.support.runtime.peer import INITIALIZE, Link, Peer, PlainAgent, calling, prompt, serving, update
+from tests.support.runtime.peer import INITIALIZE, Link, Peer, PlainAgent, calling, serving, update
 
 NEW = {"cwd": "/", "mcpServers": []}
 
@@ -159,27 +158,6 @@ async def test_rule_27_texts_and_links_in_a_prompt_need_no_capability(link: Link
         await call
 
 
-async def _asked(link: Link, capabilities: Any, ask: Any) -> Any:
-    """Return the messages and guard errors that result when the handler of a prompt calls `ask`."""
-
-    class Asking(PlainAgent):
-        async def session_prompt(self, request: PromptRequest, /) -> PromptResponse:
-            try:
-                await ask(self.client)
-            except GuardError as error:
-                answers.append(error)
-            return PromptResponse(stop_reason="end_turn")
-
-    answers: list[Any] = []
-    async with serving(link, Asking, ready=False) as peer:
-        await peer.call("initialize", {"protocolVersion": 1, "clientCapabilities": capabilities})
-        await peer.send(prompt(1))
-        while (message := await peer.receive()).get("id") != 1:
-            answers.append(message)
-            await peer.send({"id": message["id"], "result": {"terminalId": "t", "content": "", "action": "cancel"}})
-    return answers
-
-
 def _read(client: RemoteClient) -> Any:
     return client.fs_read_text_file(session_id="s", path="/x")
 
@@ -223,13 +201,23 @@ def _complete(client: RemoteClient) -> Any:
 async def test_rule_27_a_method_that_the_client_did_not_advertise_raises_and_sends_nothing(
     link: Link, capabilities: Any, ask: Any, missing: str | None
 ) -> None:
-    answers = await _asked(link, capabilities, ask)
-    assert len(answers) == 1
     if missing is None:
-        assert "method" in answers[0]
-    else:
-        assert isinstance(answers[0], CapabilityError)
-        assert answers[0].capability == missing
+        assert len(await messages_of(link, ask, capabilities)) == 1
+        return
+    with pytest.raises(CapabilityError) as caught:
+        await messages_of(link, ask, capabilities)
+    assert caught.value.capability == missing
+
+
+async def test_rule_27_a_call_that_the_peer_did_not_advertise_raises_each_time(link: Link) -> None:
+    class Running(PlainAgent):
+        async def ext_request(self, method: str, params: Any) -> Any:
+            for cwd in ("/", None, "/", None):
+                with pytest.raises(CapabilityError, match=r"clientCapabilities\.terminal"):
+                    await self.client.terminal_create(session_id="s1", command="make", cwd=cwd)
+
+    async with serving(link, Running) as peer:
+        assert (await peer.call("_run"))["result"] is None
 
 
 async def test_rule_27_only_an_existing_terminal_can_be_killed_or_released_without_a_capability(link: Link) -> None:
@@ -263,35 +251,6 @@ async def test_rule_27_only_an_existing_terminal_can_be_killed_or_released_witho
         assert await asks("_release", "t") == "terminal/release"
         assert await asks("_kill", "t") == "nothing"
         assert await asks("_release", "t") == "nothing"
-
-
-@pytest.mark.parametrize("path", ["relative", "./x", "", "~", "C:x", "file:///x"])
-async def test_rule_28_a_relative_path_raises_and_sends_nothing(link: Link, path: str) -> None:
-    async with calling(link) as (agent, peer):
-        with pytest.raises(RelativePath, match="cwd"):
-            await agent.session_new(cwd=path, mcp_servers=[])
-        assert await peer.until_quiet() == []
-    answers = await _asked(
-        link, {"fs": {"readTextFile": True}}, lambda client: client.fs_read_text_file(session_id="s", path=path)
-    )
-    assert isinstance(answers[0], RelativePath)
-
-
-@pytest.mark.parametrize("path", ["/", "/a b", "C:\\x", "c:/x", "\\\\server\\share"])
-async def test_rule_28_absolute_paths_of_posix_and_windows_are_sent(link: Link, path: str) -> None:
-    async with calling(link) as (agent, peer):
-        call = asyncio.create_task(agent.session_new(cwd=path, mcp_servers=[]))
-        request = await peer.receive()
-        assert request["params"]["cwd"] == path
-        await peer.send({"id": request["id"], "result": {"sessionId": "s"}})
-        await call
-
-
-async def test_rule_28_an_incoming_relative_cwd_is_invalid_params(link: Link) -> None:
-    async with serving(link) as peer:
-        error = (await peer.call("session/new", {"cwd": "relative", "mcpServers": []}))["error"]
-        assert error["code"] == -32602
-        assert error["data"]["errors"][0]["path"] == "cwd"
 
 
 @pytest.mark.parametrize("answer", [{"result": None}, {"result": {}}, {"error": {"code": -32002, "message": "gone"}}])

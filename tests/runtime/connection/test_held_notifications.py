@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from importlib import import_module
 from typing import Any
 
 import pytest
 
+from acp_bindings import v1_unstable
 from acp_bindings.v1 import (
     InitializeRequest,
     InitializeResponse,
@@ -318,13 +318,11 @@ async def test_rule_17_held_updates_are_sent_when_the_client_uses_the_session(li
 
 
 async def test_rule_17_updates_of_a_forked_session_follow_its_response(link: Link) -> None:
-    acp: Any = import_module("acp_bindings.v1_unstable")
-
-    class Forking(agent_of(acp)):  # type: ignore[misc]
+    class Forking(agent_of(v1_unstable)):  # type: ignore[misc]
         async def session_fork(self, request: Any, /) -> Any:
             for session in (request.session_id, "fork"):
                 await self.client.ext_notification("_in", {"sessionId": session})
-            return acp.ForkSessionResponse(session_id="fork")
+            return v1_unstable.ForkSessionResponse(session_id="fork")
 
     async with serving(link, Forking, side=UNSTABLE_AGENT_SIDE) as peer:
         await peer.send({"id": "f", "method": "session/fork", "params": {**NEW, "sessionId": "old"}})

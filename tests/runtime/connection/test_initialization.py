@@ -23,7 +23,7 @@ from acp_bindings.v1_unstable.connecting import CLIENT_SIDE as UNSTABLE_CLIENT_S
 from acp_runtime import ConnectionClosed, Options, RequestError
 from acp_runtime.connection import Connection, run
 from acp_runtime.transports.memory import MemoryPipe
-from tests.support.loop_iterations import let_others_run
+from tests.support.event_loop import let_others_run
 from tests.support.recording_factory import RecordingFactory
 from tests.support.runtime.any_profile import client_of
 from tests.support.runtime.peer import INITIALIZE, Link, Peer, PlainAgent, calling, prompt, serving, update

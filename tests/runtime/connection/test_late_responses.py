@@ -20,7 +20,7 @@ from acp_bindings.v1 import (
     SessionNotification,
 )
 from acp_runtime import ConnectionClosed
-from tests.support.loop_iterations import let_others_run
+from tests.support.event_loop import let_others_run
 from tests.support.runtime.peer import LINKS, Link, Peer, PlainClient, calling, update
 
 DONE: dict[str, Any] = {"stopReason": "end_turn"}

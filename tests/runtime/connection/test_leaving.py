@@ -12,9 +12,10 @@ import pytest
 from acp_bindings.v1 import SessionNotification
 from acp_bindings.v1.connecting import CLIENT_SIDE
 from acp_runtime import ConnectionClosed, Options
-from acp_runtime.connection import Connection
+from acp_runtime.connection import Connection, run
+from acp_runtime.transports.memory import MemoryPipe
 from tests.runtime.connection.idle import is_idle
-from tests.support.loop_iterations import let_others_run
+from tests.support.event_loop import let_others_run
 from tests.support.recording_factory import RecordingFactory
 from tests.support.runtime.peer import LINKS, Link, Peer, PlainClient, line, run_over, text_of, update
 
@@ -158,3 +159,38 @@ async def test_rule_22_handlers_may_end_when_this_side_leaves(caplog: pytest.Log
         await peer.until_quiet()
     assert ended == ["1"]
     assert caplog.records == []
+
+
+async def test_rule_22_this_side_may_end_the_connection_while_the_last_messages_are_handled() -> None:
+    class Stuck(PlainClient):
+        async def session_update(self, notification: SessionNotification, /) -> None:
+            await asyncio.Event().wait()
+
+    there, back = MemoryPipe(), MemoryPipe()
+    options = Options(guards="off", handler_deadline=600, eof_grace=0)
+    connection = Connection(CLIENT_SIDE, Stuck, back, there, options)
+    running = asyncio.create_task(run(connection))
+    back.write(line(update("s", "last")))
+    await back.close()
+    await let_others_run(10)
+    connection.stop()
+    assert (await running).reason == "The peer closed the connection."
+
+
+async def test_rule_22_the_end_of_this_side_cancels_only_its_turns() -> None:
+    there, back = MemoryPipe(), MemoryPipe()
+    connection = Connection(CLIENT_SIDE, PlainClient, back, there, Options(guards="off"))
+    running, peer = asyncio.create_task(run(connection)), Peer(there, back)
+    agent = connection.remote
+    calls = [
+        asyncio.ensure_future(agent.session_prompt(session_id="s", prompt=[])),
+        asyncio.ensure_future(agent.session_set_mode(session_id="s", mode_id="m")),
+        asyncio.ensure_future(agent.ext_request("_ping")),
+    ]
+    sent = [(await peer.receive())["method"] for _ in calls]
+    assert sent == ["session/prompt", "session/set_mode", "_ping"]
+    connection.stop()
+    await running
+    assert [message["method"] for message in await peer.rest()] == ["session/cancel", "$/cancel_request"]
+    errors = await asyncio.gather(*calls, return_exceptions=True)
+    assert [type(error) for error in errors] == [ConnectionClosed] * 3

@@ -25,7 +25,7 @@ from acp_bindings.v1.connecting import AGENT_SIDE
 from acp_runtime import ConnectionClosed, Options
 from acp_runtime.connection import Connection, run
 from acp_runtime.transports.memory import MemoryPipe
-from tests.support.loop_iterations import let_others_run, wait_until
+from tests.support.event_loop import let_others_run, wait_until
 from tests.support.runtime.peer import Link, PlainAgent, PlainClient, calling, line, prompt, serving
 
 pytestmark = pytest.mark.every_link

@@ -10,7 +10,7 @@ import pytest
 
 from acp_bindings.v1 import ReleaseTerminalRequest, ReleaseTerminalResponse, RemoteAgent, SessionNotification
 from acp_runtime.jsonrpc.framing import MODEL_BYTES
-from tests.support.loop_iterations import let_others_run, wait_until
+from tests.support.event_loop import let_others_run, wait_until
 from tests.support.runtime.peer import Link, PlainClient, calling, line, text_of, update
 
 LARGE = "x" * 1_000_000

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from acp_bindings.v1 import PromptRequest, PromptResponse, RemoteAgent, SessionNotification
-from tests.support.loop_iterations import let_others_run
+from tests.support.event_loop import let_others_run
 from tests.support.runtime.peer import (
     Link,
     PlainAgent,

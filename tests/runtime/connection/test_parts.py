@@ -21,7 +21,7 @@ from acp_runtime.connection.state import ProtocolState
 from acp_runtime.connection.writer import Writer
 from acp_runtime.logs import ThrottledLogger
 from acp_runtime.transports.memory import MemoryPipe
-from tests.support.loop_iterations import let_others_run
+from tests.support.event_loop import let_others_run
 from tests.support.runtime.peer import PlainAgent
 
 OPTIONS = Options()

@@ -20,7 +20,7 @@ from acp_runtime.jsonrpc.framing import MODEL_BYTES
 from acp_runtime.transports.descriptors import FdReader
 from acp_runtime.transports.memory import MemoryPipe
 from tests.runtime.connection.random_peer import SkippingLoop
-from tests.support.loop_iterations import let_others_run
+from tests.support.event_loop import let_others_run
 from tests.support.programs import run_program
 from tests.support.runtime.peer import (
     LINKS,
@@ -35,6 +35,7 @@ from tests.support.runtime.peer import (
     text_of,
     update,
 )
+from tests.support.runtime.received import Received
 
 pytestmark = pytest.mark.every_link
 MARKS: dict[str, Any] = {"high_water_messages": 5, "handler_deadline": 0.02, "eof_grace": 0.05}
@@ -238,7 +239,7 @@ async def test_rule_18_the_mark_is_as_before_when_a_queue_that_stalled_was_handl
         may_end.set()
 
 
-class Received:
+class UpdateCount:
     """Counts the updates that are passed on."""
 
     count = 0
@@ -260,7 +261,7 @@ async def send_one_at_a_time(peer: Peer, number: int) -> None:
 
 
 def test_rule_18_the_mark_is_not_doubled_while_handlers_end() -> None:
-    handled, received, done = 0, Received(), asyncio.Event()
+    handled, received, done = 0, UpdateCount(), asyncio.Event()
     unhandled: list[int] = []
 
     class Slow(PlainClient):
@@ -284,7 +285,7 @@ def test_rule_18_the_mark_is_not_doubled_while_handlers_end() -> None:
 
 
 def test_rule_18_the_mark_is_not_doubled_while_reading_goes_on() -> None:
-    received, may_ask, may_end = Received(), asyncio.Event(), asyncio.Event()
+    received, may_ask, may_end = UpdateCount(), asyncio.Event(), asyncio.Event()
 
     class Asking(PlainClient):
         async def session_update(self, notification: SessionNotification, /) -> None:
@@ -308,7 +309,7 @@ def test_rule_18_the_mark_is_not_doubled_while_reading_goes_on() -> None:
 
 
 def test_rule_18_a_pause_lasts_for_the_whole_deadline_although_there_was_another_one() -> None:
-    received, gate = Received(), asyncio.Event()
+    received, gate = UpdateCount(), asyncio.Event()
 
     class Gated(PlainClient):
         async def session_update(self, notification: SessionNotification, /) -> None:
@@ -355,18 +356,6 @@ async def test_rule_18_reading_pauses_when_as_much_as_the_mark_is_queued(marks: 
         may_end.set()
 
 
-class _Received:
-    def __init__(self) -> None:
-        self.data = b""
-        self.ended_with = asyncio.get_running_loop().create_future()
-
-    def received(self, data: bytes, /) -> None:
-        self.data += data
-
-    def ended(self, error: OSError | None, /) -> None:
-        self.ended_with.set_result(error)
-
-
 def _pipe() -> tuple[ByteSource, FileIO]:
     reading, writing = os.pipe()
     return FdReader(FileIO(reading, "rb")), FileIO(writing, "wb")
@@ -378,26 +367,27 @@ def _sockets() -> tuple[ByteSource, FileIO]:
 
 
 @pytest.mark.parametrize("make", [_pipe, _sockets])
-async def test_a_paused_reader_of_a_descriptor_notices_that_its_peer_has_closed(make: object) -> None:
-    assert callable(make)
+async def test_a_paused_reader_of_a_descriptor_notices_that_its_peer_has_closed(
+    make: Callable[[], tuple[ByteSource, FileIO]],
+) -> None:
     source, target = make()
-    receiver = _Received()
+    receiver = Received()
     source.start(receiver)
     source.pause()
     target.write(b"last")
     target.close()
-    assert await receiver.ended_with is None
-    assert receiver.data == b"last"
+    assert await receiver.end() is None
+    assert b"".join(receiver.data) == b"last"
 
 
 async def test_a_paused_pipe_in_memory_delivers_the_rest_when_its_writer_has_closed() -> None:
-    pipe, receiver = MemoryPipe(1000), _Received()
+    pipe, receiver = MemoryPipe(1000), Received()
     pipe.start(receiver)
     pipe.pause()
     pipe.write(b"last")
     await pipe.close()
-    assert await receiver.ended_with is None
-    assert receiver.data == b"last"
+    assert await receiver.end() is None
+    assert b"".join(receiver.data) == b"last"
 
 
 async def test_rule_18_sessions_that_the_peer_names_are_not_kept_without_a_bound() -> None:

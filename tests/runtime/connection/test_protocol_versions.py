@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from importlib import import_module
 from typing import Any
 
 import pytest
 
-from acp_bindings.v2_draft.connecting import AGENT_SIDE as V2_AGENT_SIDE
 from acp_runtime import ConnectionClosed, InvalidResponse, NotInitialized, ProtocolVersionMismatch
-from tests.support.runtime.any_profile import agent_of
+from tests.runtime.connection.v2_peer import serving_v2
 from tests.support.runtime.peer import INITIALIZE, Link, calling, serving
 
 NEW: dict[str, Any] = {"cwd": "/", "mcpServers": []}
@@ -69,7 +67,7 @@ async def test_rule_26_a_version_1_agent_answers_a_higher_version_with_1(link: L
 
 @pytest.mark.parametrize("params", [INITIALIZE, {"protocolVersion": 0}, {**V2_INITIALIZE, "protocolVersion": 1}])
 async def test_rule_26_a_version_2_agent_refuses_a_lower_version(link: Link, params: Any) -> None:
-    async with serving(link, agent_of(import_module("acp_bindings.v2_draft")), ready=False, side=V2_AGENT_SIDE) as peer:
+    async with serving_v2(link, ready=False) as peer:
         await peer.send({**BEGIN, "params": params}, CREATE)
         answers = {message["id"]: message for message in [await peer.receive(), await peer.receive()]}
         assert answers["i"]["error"]["code"] == -32022
@@ -80,7 +78,7 @@ async def test_rule_26_a_version_2_agent_refuses_a_lower_version(link: Link, par
 
 
 async def test_rule_26_a_version_2_agent_answers_a_higher_version_with_its_own(link: Link) -> None:
-    async with serving(link, agent_of(import_module("acp_bindings.v2_draft")), ready=False, side=V2_AGENT_SIDE) as peer:
+    async with serving_v2(link, ready=False) as peer:
         params: dict[str, Any] = {**V2_INITIALIZE, "protocolVersion": 3}
         assert (await peer.call("initialize", params))["result"]["protocolVersion"] == 2
 
@@ -96,7 +94,7 @@ async def test_rule_26_only_initialize_agrees_on_a_version(link: Link) -> None:
 async def test_rule_26_params_without_required_keys_of_version_2_are_invalid_or_another_version(
     link: Link, version: int, code: int
 ) -> None:
-    async with serving(link, agent_of(import_module("acp_bindings.v2_draft")), ready=False, side=V2_AGENT_SIDE) as peer:
+    async with serving_v2(link, ready=False) as peer:
         assert (await peer.call("initialize", {"protocolVersion": version}))["error"]["code"] == code
 
 
@@ -107,6 +105,5 @@ async def test_rule_26_without_guards_each_side_handles_any_version(link: Link) 
         call = asyncio.create_task(agent.initialize(protocol_version=1))
         await peer.answer(result={"protocolVersion": 7})
         assert (await call).protocol_version == 7
-    v2_agent = agent_of(import_module("acp_bindings.v2_draft"))
-    async with serving(link, v2_agent, ready=False, side=V2_AGENT_SIDE, guards="off") as peer:
+    async with serving_v2(link, ready=False, guards="off") as peer:
         assert (await peer.call("initialize", {"protocolVersion": 3}))["error"]["code"] == -32602

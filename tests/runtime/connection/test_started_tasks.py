@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from acp_bindings import v2_draft as v2
 from acp_runtime import ConnectionClosed
-from tests.runtime.connection.v2_peer import AgentV2, acp, serving_v2
+from tests.runtime.connection.v2_peer import AgentV2, serving_v2
 from tests.support.runtime.peer import Link, PlainAgent, calling, prompt, serving
 
 
@@ -190,7 +191,7 @@ async def test_rule_21_a_task_that_the_handler_started_accepts_its_prompt(link: 
             raise ValueError("late")
 
         async def report(self, session_id: str) -> None:
-            update = acp.SessionUpdateUserMessage(message_id="m", content=[])
+            update = v2.SessionUpdateUserMessage(message_id="m", content=[])
             await self.client.session_update(session_id=session_id, update=update)
 
     async with serving_v2(link, Accepting) as peer:

@@ -7,16 +7,17 @@ from contextlib import asynccontextmanager
 from importlib import import_module
 from typing import Any
 
+from acp_bindings import v2_draft as v2
+from acp_bindings.v2_draft.connecting import AGENT_SIDE
 from tests.support.runtime.any_profile import agent_of
 from tests.support.runtime.peer import Link, Peer, calling, serving
 
 INITIALIZE_V2 = {"protocolVersion": 2, "info": {"name": "c", "version": "1"}}
 
-acp: Any = import_module("acp_bindings.v2_draft")
-AgentV2: Any = agent_of(acp)
+AgentV2: Any = agent_of(v2)
 
 
-class ClientV2(acp.Client):  # type: ignore[misc]
+class ClientV2(v2.Client):
     """A client that records updates."""
 
     def __init__(self, agent: Any) -> None:
@@ -27,7 +28,7 @@ class ClientV2(acp.Client):  # type: ignore[misc]
         self.updates.append(notification)
 
     async def session_request_permission(self, request: Any, /) -> Any:
-        return acp.RequestPermissionResponse(outcome=acp.RequestPermissionOutcomeSelected(option_id="o"))
+        return v2.RequestPermissionResponse(outcome=v2.RequestPermissionOutcomeSelected(option_id="o"))
 
 
 @asynccontextmanager
@@ -35,8 +36,7 @@ async def serving_v2(
     link: Link, factory: Callable[[Any], Any] = AgentV2, *, ready: bool = True, **options: Any
 ) -> AsyncIterator[Peer]:
     """Connect our agent with a raw client. Yield the raw client."""
-    side = import_module("acp_bindings.v2_draft.connecting").AGENT_SIDE
-    async with serving(link, factory, ready=False, side=side, **options) as peer:
+    async with serving(link, factory, ready=False, side=AGENT_SIDE, **options) as peer:
         if ready:
             await peer.call("initialize", INITIALIZE_V2)
         yield peer

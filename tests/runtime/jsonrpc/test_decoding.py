@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -23,6 +22,7 @@ from acp_runtime.jsonrpc.messages import (
     Refused,
 )
 from acp_runtime.jsonrpc.strict_json import parse
+from tests.support.programs import run_command
 from tests.support.runtime.odd_json import message
 from tests.support.runtime.peer import Link, serving, update
 
@@ -254,8 +254,7 @@ print(getrusage(RUSAGE_SELF).ru_maxrss)
 
 
 def _peak(messages_before: int) -> int:
-    command = [sys.executable, "-c", PEAK, str(messages_before)]
-    return int(subprocess.run(command, check=True, capture_output=True, timeout=60).stdout)
+    return int(run_command(sys.executable, "-c", PEAK, str(messages_before)))
 
 
 def test_the_first_message_of_a_method_takes_no_more_memory_than_the_next() -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.paths import ROOT
 from tests.support.programs import output_of
+from tools.paths import ROOT
 
 RUNTIME = ROOT / "runtime/acp_runtime"
 

@@ -17,8 +17,8 @@ import pytest
 from acp_runtime import ConnectionClosed, Options
 from acp_runtime.transports.stderr import StderrCopy
 from tests.runtime.transports.processes import opened, script, spawned
-from tests.support.paths import ROOT
 from tests.support.programs import Program
+from tools.paths import ROOT
 
 pytestmark = [
     pytest.mark.slow,
@@ -50,8 +50,8 @@ asyncio.run(main())
 """
 
 
-def client(text: str, size: int, before: str = "pass", **streams: Any) -> Program:
-    return Program("-c", before + CLIENT, text, str(size), **streams)
+def client(text: str, size: int, before: str = "pass") -> Program:
+    return Program("-c", before + CLIENT, text, str(size))
 
 
 async def test_rule_23_stderr_is_always_read() -> None:

@@ -11,7 +11,7 @@ import pytest
 from acp_bindings.v1 import connect_streams, serve_streams
 from acp_runtime import ConnectionClosed, Options
 from acp_runtime.transports.transport import StreamTransport
-from tests.support.loop_iterations import let_others_run
+from tests.support.event_loop import let_others_run
 from tests.support.runtime.peer import PlainAgent, PlainClient
 
 OPTIONS = Options(guards="off", eof_grace=0.05)

@@ -15,7 +15,7 @@ import pytest
 
 from acp_runtime.transports.signals import interrupts_between_callbacks, shutdown_signals
 from tests.runtime.transports.processes import script
-from tests.support.loop_iterations import let_others_run
+from tests.support.event_loop import let_others_run
 from tests.support.programs import run_program
 from tests.support.scale import count
 

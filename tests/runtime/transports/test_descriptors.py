@@ -21,19 +21,8 @@ from acp_runtime.transports.descriptors import FdReader, FdWriter
 from acp_runtime.transports.files import CAPACITY
 from acp_runtime.transports.stdio import open_reader, open_writer
 from acp_runtime.transports.threads import ThreadWriter
-from tests.support.loop_iterations import let_others_run
-
-
-class _Received:
-    def __init__(self) -> None:
-        self.data: list[bytes] = []
-        self.ended_with: list[OSError | None] = []
-
-    def received(self, data: bytes, /) -> None:
-        self.data.append(data)
-
-    def ended(self, error: OSError | None, /) -> None:
-        self.ended_with.append(error)
+from tests.support.event_loop import let_others_run
+from tests.support.runtime.received import Received
 
 
 def _socket_pair() -> tuple[int, int]:
@@ -60,7 +49,7 @@ async def test_reading_now_does_not_block_when_the_loop_was_about_to_read(make: 
     read, write = make()
     late = Timer(5, os.write, (write, b"late"))  # so that a blocked event loop continues
     late.start()
-    received, reader = _Received(), FdReader(FileIO(read))
+    received, reader = Received(), FdReader(FileIO(read))
     reader.start(received)
     os.write(write, b"a")
     # In its next iteration the loop sees that the pipe can be read, then runs this, then the callback that reads.
@@ -88,7 +77,7 @@ async def test_the_end_of_a_reader_takes_everything_that_a_large_pipe_holds() ->
     read, write = os.pipe()
     size = fcntl.fcntl(write, fcntl.F_SETPIPE_SZ, 1024 * 1024)
     os.write(write, b"x" * size)
-    received, reader = _Received(), FdReader(FileIO(read))
+    received, reader = Received(), FdReader(FileIO(read))
     reader.start(received)
     reader.end()  # although the pipe is open for writing
     assert len(b"".join(received.data)) == size
@@ -96,7 +85,7 @@ async def test_the_end_of_a_reader_takes_everything_that_a_large_pipe_holds() ->
 
 
 async def test_the_end_of_a_reader_does_not_wait_for_a_process_that_writes_on() -> None:
-    class Refilling(_Received):
+    class Refilling(Received):
         def received(self, data: bytes, /) -> None:
             sizes.append(len(data))
             if sum(sizes) <= 2 * most:
@@ -117,7 +106,7 @@ async def test_pausing_often_starts_one_timer(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(asyncio.get_running_loop(), "call_later", lambda *timer: timers.append(timer))
     read, write = os.pipe()
     reader = FdReader(FileIO(read))
-    reader.start(_Received())
+    reader.start(Received())
     for _ in range(3):
         reader.pause()
         reader.resume()
@@ -131,7 +120,7 @@ async def test_pausing_often_starts_one_timer(monkeypatch: pytest.MonkeyPatch) -
 @pytest.mark.parametrize("make", [os.pipe, _socket_pair])
 async def test_a_paused_reader_leaves_the_bytes_until_it_is_resumed(make: Callable[[], tuple[int, int]]) -> None:
     read, write = make()
-    received, reader = _Received(), FdReader(FileIO(read))
+    received, reader = Received(), FdReader(FileIO(read))
     reader.start(received)
     reader.pause()
     os.write(write, b"a")
@@ -146,13 +135,13 @@ async def test_a_paused_reader_leaves_the_bytes_until_it_is_resumed(make: Callab
     assert await _run_callbacks() == []
     os.close(write)
     assert await _run_callbacks() == []
-    assert received.ended_with == [None]
+    assert received.ends == [None]
 
 
 @pytest.mark.usefixtures("looks_often")
 async def test_a_stopped_reader_leaves_the_rest_to_other_processes() -> None:
     read, write = os.pipe()
-    received, reader = _Received(), FdReader(FileIO(read))
+    received, reader = Received(), FdReader(FileIO(read))
     reader.start(received)
     await reader.stop()
     os.write(write, b"rest")
@@ -168,7 +157,7 @@ async def test_a_stopped_reader_leaves_the_rest_to_other_processes() -> None:
 
 async def test_a_stopped_reader_that_keeps_draining_discards_the_rest() -> None:
     read, write = os.pipe()
-    received, reader = _Received(), FdReader(FileIO(read))
+    received, reader = Received(), FdReader(FileIO(read))
     reader.start(received)
     reader.keep_draining()
     await reader.stop()
@@ -176,18 +165,18 @@ async def test_a_stopped_reader_that_keeps_draining_discards_the_rest() -> None:
     for _ in range(3):
         assert os.write(write, b"x" * CAPACITY) == CAPACITY
         assert await _run_callbacks() == []
-    assert (received.data, received.ended_with) == ([], [])
+    assert (received.data, received.ends) == ([], [])
     reader.close()
     os.close(write)
 
 
 async def test_a_read_that_fails_is_the_end() -> None:
     ours, theirs = os.openpty()
-    received, reader = _Received(), FdReader(FileIO(ours))
+    received, reader = Received(), FdReader(FileIO(ours))
     reader.start(received)
     os.close(theirs)
     assert await _run_callbacks() == []
-    (error,) = received.ended_with
+    (error,) = received.ends
     assert isinstance(error, OSError)
 
 
@@ -202,12 +191,12 @@ async def test_a_reader_can_be_closed_before_it_was_started() -> None:
 
 async def test_in_a_forked_child_a_reader_ends_with_an_error() -> None:
     read, write = os.pipe()
-    received, reader = _Received(), FdReader(FileIO(read))
+    received, reader = Received(), FdReader(FileIO(read))
     reader.start(received)
     asyncio.get_running_loop().remove_reader(read)
     reader.close_in_child()
     assert await _run_callbacks() == []
-    (error,) = received.ended_with
+    (error,) = received.ends
     assert isinstance(error, BrokenPipeError)
     os.close(write)
 
@@ -297,7 +286,7 @@ async def test_a_failed_write_raises_even_without_a_failure_callback() -> None:
 
 async def test_the_loop_waits_for_a_writer_only_while_something_is_unwritten() -> None:
     read, write = os.pipe()
-    received, reader = _Received(), FdReader(FileIO(read))
+    received, reader = Received(), FdReader(FileIO(read))
     writer = FdWriter(FileIO(write, "wb"), shared=False)
     writer.write(b"x" * 100_000)  # more than fits into the pipe
     reader.start(received)
@@ -367,7 +356,7 @@ async def test_a_descriptor_that_is_used_again_is_not_waited_for_as_the_closed_o
     if other != write:
         os.dup2(other, write)
         os.close(other)
-    writer, received = FdWriter(FileIO(write, "wb"), shared=False), _Received()
+    writer, received = FdWriter(FileIO(write, "wb"), shared=False), Received()
     reader = FdReader(FileIO(read))
     reader.start(received)
     writer.write(b"x" * 1_000_000)

@@ -20,19 +20,9 @@ from acp_runtime.transports import process as process_module
 from acp_runtime.transports.process import Process
 from acp_runtime.transports.stderr import StderrCopy
 from tests.runtime.transports.processes import is_alive
+from tests.support.runtime.received import Received
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
-
-
-class Received:
-    def __init__(self) -> None:
-        self.ends: list[OSError | None] = []
-
-    def received(self, data: bytes, /) -> None:
-        """Drop it."""
-
-    def ended(self, error: OSError | None, /) -> None:
-        self.ends.append(error)
 
 
 class SlowForwarding:

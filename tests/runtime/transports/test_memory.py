@@ -3,18 +3,8 @@
 from __future__ import annotations
 
 from acp_runtime.transports.memory import MemoryPipe
-from tests.support.loop_iterations import let_others_run
-
-
-class Received:
-    def __init__(self) -> None:
-        self.data: list[bytes] = []
-
-    def received(self, data: bytes, /) -> None:
-        self.data.append(data)
-
-    def ended(self, error: OSError | None, /) -> None:
-        raise AssertionError
+from tests.support.event_loop import let_others_run
+from tests.support.runtime.received import Received
 
 
 async def test_bytes_that_were_written_before_the_start_are_delivered() -> None:
@@ -23,7 +13,7 @@ async def test_bytes_that_were_written_before_the_start_are_delivered() -> None:
     await let_others_run(3)
     pipe.start(received)
     await let_others_run(3)
-    assert received.data == [b"early"]
+    assert (received.data, received.ends) == ([b"early"], [])
 
 
 async def test_a_stopped_pipe_delivers_nothing() -> None:
@@ -33,4 +23,4 @@ async def test_a_stopped_pipe_delivers_nothing() -> None:
     await pipe.stop()
     await pipe.close()
     await let_others_run(3)
-    assert received.data == []
+    assert (received.data, received.ends) == ([], [])

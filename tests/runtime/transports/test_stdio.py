@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.paths import ROOT
 from tests.support.programs import run_program
 from tests.support.runtime.peer import line, prompt
 from tests.support.runtime.stdio import OPENING, start
 from tests.support.scale import sample
+from tools.paths import ROOT
 
 pytestmark = [
     pytest.mark.slow,

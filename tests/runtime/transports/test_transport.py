@@ -13,9 +13,10 @@ from acp_bindings.v1 import connect, serve
 from acp_runtime import ConnectionClosed, Options
 from acp_runtime.transports.files import CAPACITY, BufferedWriter
 from acp_runtime.transports.transport import StreamTransport, TransportEnd
-from tests.support.loop_iterations import let_others_run
+from tests.support.event_loop import let_others_run
 from tests.support.runtime.peer import PlainAgent, PlainClient
 from tests.support.runtime.queue_transport import ByteQueue, QueueTransport, queue_transports
+from tests.support.runtime.received import Received
 
 OPTIONS = Options(guards="off", eof_grace=0.05, flush_deadline=0.2)
 
@@ -378,17 +379,6 @@ async def test_a_cancelled_close_of_streams_drops_the_rest() -> None:
         assert len(await reader.read()) < 60_000
     writer.close()
     await writer.wait_closed()
-
-
-class Received:
-    def __init__(self) -> None:
-        self.data: list[bytes] = []
-
-    def received(self, data: bytes, /) -> None:
-        self.data.append(data)
-
-    def ended(self, error: OSError | None, /) -> None:
-        """Ignore the end."""
 
 
 async def test_after_a_stop_at_most_one_more_piece_is_received() -> None:

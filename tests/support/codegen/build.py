@@ -29,6 +29,15 @@ def model(required: list[str] | None = None, /, **properties: Schema) -> Schema:
     return {"type": "object", "properties": properties} | ({"required": required} if required else {})
 
 
+def array(items: Any, **keywords: Any) -> Schema:
+    return {"type": "array", "items": items} | keywords
+
+
+def enum(*values: str, opened: bool = False) -> Schema:
+    members: list[Schema] = [{"type": "string", "const": value} for value in values]
+    return {"anyOf": [*members, {"title": "other", **STRING}]} if opened else {"oneOf": members}
+
+
 def tagged(key: str, value: str, wrapped: str | None = None, **keywords: Any) -> Schema:
     """Return a union member: a constant tag, and the definition that it wraps."""
     tag = model([key], **{key: {"type": "string", "const": value}})

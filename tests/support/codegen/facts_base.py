@@ -6,6 +6,8 @@ from tests.support.codegen.build import (
     STRING,
     Schema,
     acp_schema,
+    array,
+    enum,
     initialize,
     model,
     part_of,
@@ -59,15 +61,13 @@ unknown_info = { name = "unknown" }
 """  # noqa: E501 - TOML can't break an inline table
 )
 ID = model(["sessionId"], sessionId=STRING)
-NEW = model(
-    ["cwd"], cwd=STRING, folders={"type": "array", "items": STRING}, servers={"type": "array", "items": ref("Server")}
-)
+NEW = model(["cwd"], cwd=STRING, folders=array(STRING), servers=array(ref("Server")))
 SCHEMA: Schema = acp_schema(
     {
         "Capabilities": model(close={"type": "boolean"}),
         "Info": model(["name"], name=STRING),
-        "Reason": {"oneOf": [{"type": "string", "const": word} for word in ("end_turn", "cancelled")]},
-        "Http": model(["headers"], url=STRING, headers={"type": "array", "items": STRING}),
+        "Reason": enum("end_turn", "cancelled"),
+        "Http": model(["headers"], url=STRING, headers=array(STRING)),
         "Server": {"anyOf": [tagged("type", "http", "Http"), tagged("type", "sse", "Http")]},
         **initialize(
             {"clientCapabilities": ref("Capabilities"), "clientInfo": ref("Info")},
@@ -77,7 +77,7 @@ SCHEMA: Schema = acp_schema(
         **request("session/prompt", "Prompt", ID, model(["stopReason"], stopReason=wraps("Reason"))),
         **request("session/close", "Close", ID),
         "CancelNotification": part_of("session/cancel", "agent", ID),
-        "Note": model(["noteId", "lines"], noteId=STRING, lines={"type": "array", "items": STRING}),
+        "Note": model(["noteId", "lines"], noteId=STRING, lines=array(STRING)),
         "Line": model(
             ["noteId", "line"], noteId=STRING, line=STRING, block=ref("Note"), noteNumber={"type": "integer"}
         ),

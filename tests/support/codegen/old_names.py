@@ -12,6 +12,7 @@ from tests.support.codegen.build import (
     STRING,
     Schema,
     acp_schema,
+    enum,
     initialize,
     model,
     other,
@@ -31,7 +32,7 @@ DEFINITIONS: Schema = {
     "UpdateNotification": part_of("session/update", "client", model(["block"], block=ref("Block"), size=ref("Size"))),
     "Words": model(["words"], words=STRING),
     "Block": {"anyOf": [tagged("type", "text", "Words"), other("type", "text")]},
-    "Size": {"oneOf": [{"type": "string", "const": word} for word in ("small", "large")]},
+    "Size": enum("small", "large"),
 }
 _V1 = ("v1",)
 RENAMES = (

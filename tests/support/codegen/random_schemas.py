@@ -20,7 +20,7 @@ from codegen.errors import SchemaError
 from codegen.pinned.pins import Pinned, load
 from codegen.pinned.profiles import Profile
 from codegen.regen import read_schema
-from tests.support.codegen.build import STRING, Schema, acp_schema, model, other, ref, tagged, wraps
+from tests.support.codegen.build import STRING, Schema, acp_schema, array, model, other, ref, tagged, wraps
 from tests.support.codegen.mutations import Path, at, replaced
 
 # Names that mean something in Python or in pydantic, which generated code has to avoid. The generator refuses `list` in
@@ -120,7 +120,7 @@ def _changed(random: Random, node: Schema) -> Schema:
         {(name if other == key else other): node[other] for other in node},
         {**node, random.choice([key, name]): value},
         {"anyOf": [node, {"type": "null"}]},
-        {"type": "array", "items": node},
+        array(node),
         {"type": "object", "additionalProperties": node},
     ]
     return random.choice(changes)
@@ -163,7 +163,7 @@ class _Definitions:
 
     def _hiding(self) -> Schema:
         """Return a model with a property that hides the built-in `list`, which its annotations need."""
-        return model(list={"type": "array", "items": STRING}, last={"type": "array", "items": self._enum()})
+        return model(list=array(STRING), last=array(self._enum()))
 
     def _model(self) -> Schema:
         keys = self._sample(["_meta", "aB", "a1", "modelConfig", *TAKEN_NAMES], self._choose(range(7)))
@@ -183,8 +183,8 @@ class _Definitions:
             return self._choose([self._scalar, self._scalar, self._reference, self._reference, self._enum])()
         part = self._type(depth - 1)
         nested: list[Schema] = [
-            {"type": "array", "items": part},
-            {"type": "array", "items": part, "minItems": 1},
+            array(part),
+            array(part, minItems=1),
             {"type": "object", "additionalProperties": part or True},
             {"anyOf": [part, self._type(depth - 1)]},
             {"anyOf": [part, {"type": "null"}]},

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from functools import cache
 from itertools import pairwise
-from typing import Any
 
 from markdown_it import MarkdownIt
 
@@ -13,7 +11,8 @@ from codegen.ir import Schema
 from codegen.reference.pages import reference
 from codegen.regen import read_schema
 from tests.support.docs.blocks import Block, blocks_of
-from tests.support.paths import ROOT
+from tests.support.models.modules import raw_schema
+from tools.paths import ROOT
 
 
 @cache
@@ -23,14 +22,8 @@ def pages() -> dict[str, str]:
 
 
 @cache
-def raw_schema() -> dict[str, Any]:
-    schema: dict[str, Any] = json.loads((ROOT / "schema/v1/schema.json").read_text("utf-8"))
-    return schema
-
-
-@cache
 def schema() -> Schema:
-    return read_schema(raw_schema(), "v1")
+    return read_schema(raw_schema("v1"), "v1")
 
 
 def headings(text: str) -> list[str]:

@@ -5,7 +5,20 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from tests.support.codegen.build import STRING, Schema, acp_schema, model, other, part_of, ref, request, tagged, wraps
+from tests.support.codegen.build import (
+    STRING,
+    Schema,
+    acp_schema,
+    array,
+    enum,
+    model,
+    other,
+    part_of,
+    ref,
+    request,
+    tagged,
+    wraps,
+)
 from tests.support.codegen.mutations import at as value_at, replaced
 
 Case = tuple[Schema, str, str]
@@ -13,11 +26,11 @@ PAIR = {"anyOf": [tagged("type", "text", "Text"), other("type", "text")]}
 BASE: Schema = acp_schema(
     {
         "Text": model(["text"], text=STRING, note={"type": ["string", "null"]}),
-        "Kind": {"oneOf": [{"type": "string", "const": "a"}, {"type": "string", "const": "b"}]},
+        "Kind": enum("a", "b"),
         "Block": PAIR,
         "Holder": model(
             ["items"],
-            items={"type": "array", "items": ref("Text")},
+            items=array(ref("Text")),
             extra={"type": "object", "additionalProperties": True},
         ),
         **request("session/new", "New", model(["cwd"], cwd=STRING)),

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from codegen.names import pascal
-from tests.support.codegen.build import STRING, Schema, model, part_of, ref, request
+from tests.support.codegen.build import STRING, Schema, array, model, part_of, ref, request
 
 # Where a change is: the definition, and the direction in which it is sent.
 TARGETS = {
@@ -20,7 +20,7 @@ INT: Schema = {"type": "integer", "format": "int32"}
 UINT: Schema = {"type": "integer", "format": "uint32", "minimum": 0}
 LONG: Schema = {"type": "integer", "format": "int64"}
 MAYBE: Schema = {"type": ["string", "null"]}
-LIST: Schema = {"type": "array", "items": STRING}
+LIST: Schema = array(STRING)
 ON_ERROR = {"x-deserialize-default-on-error": True}
 ON_NULL = {"x-deserialize-default-on-null": True}
 SKIP = {"x-deserialize-skip-invalid-items": True}
@@ -77,11 +77,6 @@ def around(place: str, definition: Schema) -> Schema:
         "SessionNotification": part_of("session/update", "client", parts["update"]),
     }
     return result | ({"Alone": definition} if place == "alone" else {})
-
-
-def enum(*values: str, opened: bool = False) -> Schema:
-    members: list[Schema] = [{"type": "string", "const": value} for value in values]
-    return {"anyOf": [*members, {"title": "other", **STRING}]} if opened else {"oneOf": members}
 
 
 def holds(definition: Schema, required: bool = True, **keywords: Any) -> Schema:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from codegen.regen import regenerate
 from tests.support.git import git
-from tests.support.paths import ROOT
+from tools.paths import ROOT
 
 USER_CODE = "user/code"
 # A name that the runtime has in the commit, but not in the working tree.

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from markdown_it import MarkdownIt
 
-from tests.support.paths import ROOT
+from tools.paths import ROOT
 
 DOCS = ROOT / "docs"
 # `make docs` writes the pages in this folder. tests/codegen/reference/ tests them.

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from subprocess import DEVNULL
 
-from tests.support.paths import ROOT
 from tests.support.programs import Program
 from tests.support.skipping import skip_or_fail
+from tools.paths import ROOT
 
 FOLDER = ROOT / "examples" / "remote"
 

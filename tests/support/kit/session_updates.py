@@ -15,15 +15,10 @@ import pytest
 from hypothesis import strategies as st
 
 from acp_bindings import v1, v1_unstable, v2_draft, v2_draft_unstable
-from tests.support.paths import ROOT
+from tests.support.models.modules import raw_schema
 
 PROFILES: dict[str, Any] = {"v1": v1, "v1_unstable": v1_unstable}
 PROFILES_V2: dict[str, Any] = {"v2_draft": v2_draft, "v2_draft_unstable": v2_draft_unstable}
-SCHEMAS = {
-    "v1": "v1/schema.json",
-    "v2_draft": "v2/schema.json",
-    "v2_draft_unstable": "v2/schema.unstable.json",
-}
 Json = dict[str, Any]
 
 TEXTS = ["", "a", "b c", "\n", "\u00e9\U0001f600", "\u0000"]
@@ -63,7 +58,7 @@ def text_chunk(text: str, role: str = "agent_message", message_id: str | None = 
 @cache
 def updates_of(profile: str) -> st.SearchStrategy[Json]:
     """Return updates of every kind of a profile as JSON, with unknown keys. Many are plain chunks of text."""
-    definitions = json.loads((ROOT / "schema" / SCHEMAS[profile]).read_text("utf-8"))["$defs"]
+    definitions = raw_schema(profile)["$defs"]
     values = _Values(definitions)
     plain = st.builds(
         lambda kind, text, id: {

@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any
 
 from codegen.pinned.profiles import find_files
-from tests.support.paths import ROOT
+from tools.paths import ROOT
 
 GENERATED = ROOT / "generated"
 PACKAGE = GENERATED / "acp_bindings"

@@ -19,8 +19,8 @@ from pydantic import TypeAdapter
 
 from acp_runtime.models.model import Model
 from tests.support.models.oracle import Oracle
-from tests.support.paths import ROOT
 from tests.support.scale import STRESS
+from tools.paths import ROOT
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,6 @@ class Bounds:
             sent. Then its connection ends.
         streams: how many sessions of an HTTP connection may have an open stream or unread messages. An open stream
             counts as 48 KiB.
-        id_length: the length of the longest id of a connection or a session, in characters.
         connections: how many connections there may be at the same time. One identity may have half of them.
         idle_seconds: how long an HTTP connection may have no open stream, and how long the agent may take to answer
             `initialize`. Then the connection ends.
@@ -46,6 +45,5 @@ class Bounds:
     unread_bytes: int = 64 * MIB
     unread_seconds: float = 60.0
     streams: int = 1024
-    id_length: int = 1024
     connections: int = 10_000
     idle_seconds: float = 60.0

@@ -7,7 +7,7 @@ from contextlib import nullcontext, suppress
 from secrets import token_urlsafe
 from typing import Any
 
-from acp_kit.remote.headers import CONNECTION_ID, SESSION_ID
+from acp_kit.remote.headers import CONNECTION_ID, MAX_ID, SESSION_ID
 from acp_kit.remote.messages import Batch, Message, read_message
 from acp_kit.remote.server.account import Accounts
 from acp_kit.remote.server.admission import METHODS, Admission
@@ -81,8 +81,8 @@ class HTTPEndpoint:
 
     def _read_session(self, request: HTTPRequest) -> str:
         session = request.header(SESSION_ID)
-        if len(session) > self._bounds.id_length:
-            raise Refused(400, f"The {SESSION_ID} is longer than {self._bounds.id_length} characters.")
+        if len(session) > MAX_ID:
+            raise Refused(400, f"The {SESSION_ID} is longer than {MAX_ID} characters.")
         return session
 
     # POST
@@ -155,8 +155,8 @@ class HTTPEndpoint:
             raise Refused(501, str(batch)) from None
         except ValueError as error:
             raise Refused(400, f"The body must be a JSON object in UTF-8: {error}", -32700) from None
-        if max(len(message.session), len(message.id or "")) > self._bounds.id_length:
-            raise Refused(400, f"An id in the message is longer than {self._bounds.id_length} characters.")
+        if max(len(message.session), len(message.id or "")) > MAX_ID:
+            raise Refused(400, f"An id in the message is longer than {MAX_ID} characters.")
         if opens and (message.method != "initialize" or message.id is None):
             raise Refused(400, f"Only an initialize request may come without {CONNECTION_ID}.")
         if message.method == "initialize" and not opens:

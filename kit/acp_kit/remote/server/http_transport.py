@@ -19,6 +19,7 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import NamedTuple
 
+from acp_kit.remote.headers import MAX_ID
 from acp_kit.remote.messages import ENDS_SESSION, Message, read_message
 from acp_kit.remote.server.account import Account, Accounts
 from acp_kit.remote.server.bounds import Bounds
@@ -167,7 +168,7 @@ class HTTPTransport:
             if message.method in _LOADS:
                 self._loads.setdefault(session)
             count = len(self._client_requests) + len(self._loads)  # each id may be stored twice
-            self.account.set("requests", count * (_REQUEST_OVERHEAD + self._bounds.id_length))
+            self.account.set("requests", count * (_REQUEST_OVERHEAD + MAX_ID))
         # In JSON, newlines occur only between tokens.
         self._received = data.replace(b"\n", b" ").replace(b"\r", b" ") + b"\n"
         self.account.set(source, 0)

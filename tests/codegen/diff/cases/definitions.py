@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tests.support.codegen.build import STRING, model, ref, tagged
-from tests.support.diff.cases import BLOCK, Case, enum, holds, kinds
+from tests.support.codegen.build import STRING, enum, model, ref, tagged
+from tests.support.diff.cases import BLOCK, Case, holds, kinds
 
 CASES = [
     Case(

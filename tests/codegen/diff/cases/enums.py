@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tests.support.codegen.build import STRING, Schema, ref
-from tests.support.diff.cases import KIND, ON_ERROR, Case, enum, holds, kinds, may
+from tests.support.codegen.build import STRING, Schema, array, enum, ref
+from tests.support.diff.cases import KIND, ON_ERROR, Case, holds, kinds, may
 
 SOFT = may({"anyOf": [ref("Kind"), {"type": "null"}]}, **ON_ERROR)
 CLOSED, CLOSED_MORE = enum("a", "b"), enum("a", "b", "c")
@@ -50,8 +50,8 @@ CASES = [
     Case(
         "items deprecated",
         "request",
-        holds({"type": "array", "items": STRING}),
-        holds({"type": "array", "items": {**STRING, "deprecated": True}}),
+        holds(array(STRING)),
+        holds(array({**STRING, "deprecated": True})),
         "type-part-deprecated",
         "SSSSS",
         {"x": ["a"]},

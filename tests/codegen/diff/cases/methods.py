@@ -11,7 +11,18 @@ from codegen.data.renames import Rename, keep_old_names
 from codegen.diff.report import Report, compare
 from codegen.diff.sources import Side, Snapshot
 from codegen.regen import read_schema
-from tests.support.codegen.build import STRING, Schema, acp_schema, initialize, model, part_of, ref, request, tagged
+from tests.support.codegen.build import (
+    STRING,
+    Schema,
+    acp_schema,
+    array,
+    initialize,
+    model,
+    part_of,
+    ref,
+    request,
+    tagged,
+)
 from tests.support.diff.cases import around, holds
 from tests.support.diff.sides import side_of_schemas
 
@@ -132,7 +143,7 @@ FILES = client_with(model(fs=ref("FileCapabilities"))) | {
 }
 PROMPT = {
     **agent_with(model(promptCapabilities=ref("PromptCapabilities"))),
-    **request("session/prompt", "Prompt", model(prompt={"type": "array", "items": ref("ContentBlock")})),
+    **request("session/prompt", "Prompt", model(prompt=array(ref("ContentBlock")))),
     "PromptCapabilities": model(image=BOOLEAN),
     "ContentBlock": {"anyOf": [tagged("type", "text"), tagged("type", "image")]},
 }

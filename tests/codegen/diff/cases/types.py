@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from tests.support.codegen.build import STRING, Schema, ref
+from tests.support.codegen.build import STRING, Schema, array, ref
 from tests.support.diff.cases import INT, KIND, LIST, LONG, MAYBE, UINT, Case, case, holds, kinds, skipping, soft
 
 SHORT: Schema = {"type": "integer", "minimum": 0, "maximum": 65535}
 URI: Schema = {**STRING, "format": "uri"}
-INTS: Schema = {"type": "array", "items": INT}
+INTS: Schema = array(INT)
 EITHER: Schema = {"anyOf": [INT, STRING]}
 TRUE: Schema = {"type": "boolean", "const": True}
 DIGITS: Schema = {**STRING, "pattern": "^a[0-9]+$"}

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from tests.support.codegen.build import STRING, Schema, model, other, ref, tagged, wraps
+from tests.support.codegen.build import STRING, Schema, array, model, other, ref, tagged, wraps
 from tests.support.diff.cases import BLOCK, SKIP, Case, holds
 
 TEXT: Schema = {"Text": model(["text"], text=STRING)}
-BLOCKS = holds({"type": "array", "items": ref("Block")})
-SOFT_BLOCKS = holds({"type": "array", "items": ref("Block")}, **SKIP)
+BLOCKS = holds(array(ref("Block")))
+SOFT_BLOCKS = holds(array(ref("Block")), **SKIP)
 
 
 def union(*tags: str, opened: bool = False) -> Schema:
@@ -82,7 +82,7 @@ def loosened(name: str, place: str, holder: Schema, values: tuple[Any, Any]) -> 
 
 
 EITHER = holds({"anyOf": [ref("One"), ref("Two")]})
-LISTS = holds({"anyOf": [{"type": "array", "items": ref(name)} for name in ("One", "Two")]})
+LISTS = holds({"anyOf": [array(ref(name)) for name in ("One", "Two")]})
 A, B = {"x": {"type": "a", "text": "t"}}, {"x": {"type": "b", "text": "t"}}
 AS, BS = {"x": [A["x"]]}, {"x": [B["x"]]}
 C, Z = {"x": {"type": "c", "text": "t"}}, {"x": {"type": "z"}}

@@ -7,8 +7,8 @@ should pass, or fail with the base too.
 from __future__ import annotations
 
 from tests.codegen.diff.cases.unions import TEXT, union
-from tests.support.codegen.build import STRING, Schema, model, part_of, ref, request, tagged
-from tests.support.diff.cases import INT, MAYBE, enum
+from tests.support.codegen.build import STRING, Schema, enum, model, part_of, ref, request, tagged
+from tests.support.diff.cases import INT, MAYBE
 
 
 def _around(params: Schema, result: Schema, option: Schema) -> Schema:

@@ -42,10 +42,10 @@ def test_names_with_a_special_meaning_are_refused(path: str) -> None:
 @pytest.mark.parametrize(
     "path", ["C:\\notes.txt", "c:/folder/../console.txt", "\\\\server\\share\\notes.txt", "C:\\.\\.git\\a..b"]
 )
-def test_ordinary_paths_are_not(path: str) -> None:
+def test_ordinary_paths_of_windows_are_accepted(path: str) -> None:
     check_text(path, windows=True)
 
 
-def test_they_are_ordinary_names_elsewhere() -> None:
+def test_such_names_are_accepted_on_other_systems() -> None:
     for path in ("/NUL", "/notes.txt.", "/a:b", "/a\\b"):
         check_text(path, windows=False)

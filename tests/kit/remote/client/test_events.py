@@ -28,7 +28,7 @@ from acp_kit.remote.client.events import EventParser
         pytest.param("data: \u2028\x85é😀\n\n", ["\u2028\x85é😀"], id="what isn't the end of a line"),
     ],
 )
-def test_what_an_event_contains(text: str, messages: list[str]) -> None:
+def test_an_event_is_read_whole_or_byte_by_byte(text: str, messages: list[str]) -> None:
     encoded = text.encode()
     expected = [message.encode() for message in messages]
     assert EventParser(1000).feed(encoded) == expected

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.kit.remote.client.http_agent import NEVER, HttpAgent, call, connected, http_agent, result
-from tests.support.loop_iterations import count_iterations
+from tests.support.event_loop import count_iterations
 from tests.support.runtime.peer import line
 
 NEXT = call(3, "_next")

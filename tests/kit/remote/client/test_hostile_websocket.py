@@ -14,7 +14,7 @@ from acp_bindings import v1
 from acp_kit.remote import open_transport
 from acp_runtime import ConnectionClosed
 from tests.kit.remote.client.raw_websocket import CLOSE, COMPRESSED, END, PING, TEXT, RawWebSocket, frame, raw_websocket
-from tests.support.loop_iterations import count_iterations
+from tests.support.event_loop import count_iterations
 from tests.support.runtime.peer import PlainClient
 
 EVIL = "\x1b]0;owned\x07\x9b2J\x7f\u202e"

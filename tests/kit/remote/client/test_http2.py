@@ -60,7 +60,7 @@ async def served(certificate: Path) -> AsyncGenerator[tuple[str, set[str]]]:
 
 
 @pytest.mark.parametrize(("scheme", "http"), [("https", {"2"}), ("wss", set[str]())])
-async def test_many_sessions_with_tls(scheme: str, http: set[str], certificate: Path) -> None:
+async def test_many_sessions_run_at_once_over_tls(scheme: str, http: set[str], certificate: Path) -> None:
     context = ssl.create_default_context(cafile=str(certificate / "cert.pem"))
     async with (
         served(certificate) as (url, versions),
@@ -71,15 +71,6 @@ async def test_many_sessions_with_tls(scheme: str, http: set[str], certificate: 
         for session in reversed(sessions):
             assert (await remote.session_prompt(session_id=session.session_id, prompt=[])).stop_reason == "end_turn"
     assert versions == http
-
-
-async def test_http_1_with_tls_under_uvicorn(certificate: Path) -> None:
-    context = ssl.create_default_context(cafile=str(certificate / "cert.pem"))
-    options = {"ssl_certfile": certificate / "cert.pem", "ssl_keyfile": certificate / "key.pem"}
-    async with served_by_uvicorn(agent_app(echo), options=options) as site, asyncio.timeout(20):
-        transport = await open_transport(f"https://127.0.0.1:{site.port}/acp", ssl=context)
-        await transport.send(b'{"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": 1}}\n')
-        await transport.close()
 
 
 @pytest.mark.parametrize("scheme", ["https", "HTTPS"])

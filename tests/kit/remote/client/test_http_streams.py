@@ -17,7 +17,7 @@ UPDATE = {"jsonrpc": "2.0", "method": "session/update", "params": {"sessionId": 
 ASK = {"jsonrpc": "2.0", "id": "ask", "method": "session/request_permission", "params": {"sessionId": "s"}}
 
 
-async def test_what_a_connection_sends() -> None:
+async def test_each_request_has_its_place_and_its_headers() -> None:
     async with http_agent() as agent:
         async with connected(agent, headers={"Authorization": "Bearer secret"}) as (client, stream):
             await client.send(NEW)

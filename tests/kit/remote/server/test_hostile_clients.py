@@ -118,7 +118,7 @@ async def test_one_byte_more_closes_the_websocket(server: Victim, size: int) -> 
 
 
 @pytest.mark.parametrize("deflated", [False, True], ids=["frames", "bombs"])
-async def test_incomplete_messages_of_all_connections(deflated: bool) -> None:
+async def test_incomplete_messages_of_all_connections_have_a_limit(deflated: bool) -> None:
     """uvicorn holds them, so they don't count: each connection may have one of the largest messages."""
     begun = frame(b'"' + b"x" * (MESSAGE * 3 // 4), length=MESSAGE)
     if deflated:
@@ -135,14 +135,14 @@ async def test_incomplete_messages_of_all_connections(deflated: bool) -> None:
 
 
 @pytest.mark.parametrize("size", [0, 1])
-async def test_a_message_in_small_fragments(server: Victim, size: int) -> None:
+async def test_a_message_in_small_fragments_takes_little_memory(server: Victim, size: int) -> None:
     fragments = frame(b"x" * size, opcode=0, fin=False) * 10_000
     async with attacked(server) as sockets:
         sockets.append(socket := await server.websocket(frame(b'"', fin=False)))
         await socket.send(*[fragments] * count(2, 400))
 
 
-async def test_messages_that_the_agent_holds(server: Victim) -> None:
+async def test_messages_that_the_agent_holds_have_a_limit(server: Victim) -> None:
     # For each WebSocket, uvicorn holds a message that waits for the agent, and an incomplete one.
     async with attacked(server, ALLOWED + count(6, 20) * 2 * MESSAGE) as sockets:
         for _ in range(count(6, 20)):
@@ -151,7 +151,7 @@ async def test_messages_that_the_agent_holds(server: Victim) -> None:
                 await socket.send(frame(message("_hold", {"x": "x" * (MESSAGE * 3 // 4)}, id=number)))
 
 
-async def test_json_that_takes_a_hundred_times_its_bytes(server: Victim) -> None:
+async def test_json_that_takes_a_hundred_times_its_bytes_has_a_limit(server: Victim) -> None:
     for element in (b"[]", b'{"a":1}', b'"a"'):
         body = b'{"jsonrpc":"2.0","id":1,"method":"_hold","params":{"x":[%b]}}' % b",".join(
             [element] * (MESSAGE // 2 // (len(element) + 1))
@@ -161,7 +161,7 @@ async def test_json_that_takes_a_hundred_times_its_bytes(server: Victim) -> None
                 sockets.append(await server.websocket(*[frame(body)] * 4))
 
 
-async def test_many_small_messages_at_once(server: Victim) -> None:
+async def test_many_small_messages_at_once_take_little_memory(server: Victim) -> None:
     async with attacked(server) as sockets:
         hold = frame(message("_hold", {"x": ["y"]}, id="z")) * 1000
         for _ in range(count(2, 20)):
@@ -180,7 +180,7 @@ async def test_pings_of_a_client_that_does_not_read_end_its_connection() -> None
         await (await server.websocket()).close()
 
 
-async def test_websockets_that_do_not_read(server: Victim) -> None:
+async def test_what_is_sent_to_websockets_that_do_not_read_has_a_limit(server: Victim) -> None:
     async with attacked(server) as sockets:
         for _ in range(count(10, 20)):
             sockets.append(socket := await server.websocket())
@@ -191,7 +191,7 @@ async def test_websockets_that_do_not_read(server: Victim) -> None:
             await server.request("GET", {})
 
 
-async def test_unread_sessions(server: Victim) -> None:
+async def test_what_is_sent_to_sessions_without_a_stream_has_a_limit(server: Victim) -> None:
     flood = {"sessions": 40, "size": UNIT // 3, "count": 500}
     async with attacked(server):
         for _ in range(count(4, 12)):
@@ -201,7 +201,7 @@ async def test_unread_sessions(server: Victim) -> None:
             await server.request("GET", {})
 
 
-async def test_streams_that_are_open_and_not_read(server: Victim) -> None:
+async def test_what_is_sent_to_streams_that_are_not_read_has_a_limit(server: Victim) -> None:
     flood = {"sessions": 30, "size": 8 * UNIT, "count": 10}
     async with attacked(server):
         writers: list[asyncio.StreamWriter] = []
@@ -221,7 +221,7 @@ async def test_streams_that_are_open_and_not_read(server: Victim) -> None:
 
 
 @pytest.mark.parametrize("is_open", [False, True], ids=["first", "open"])
-async def test_bodies_that_are_not_complete(server: Victim, is_open: bool) -> None:
+async def test_bodies_that_are_not_complete_have_a_limit(server: Victim, is_open: bool) -> None:
     size = MESSAGE * 3 // 4 if is_open else FIRST * 3 // 4
     writers: list[asyncio.StreamWriter] = []
     async with attacked(server):
@@ -240,7 +240,7 @@ async def test_bodies_that_are_not_complete(server: Victim, is_open: bool) -> No
         writer.transport.abort()
 
 
-async def test_bodies_during_authentication() -> None:
+async def test_bodies_that_come_during_authentication_have_a_limit() -> None:
     """uvicorn may read 320 KiB of each. What exceeds the limit is dropped with the response."""
     requests, size = 2 * count(200, 300), 200_000
     writers: list[asyncio.StreamWriter] = []
@@ -257,7 +257,7 @@ async def test_bodies_during_authentication() -> None:
         writer.transport.abort()
 
 
-async def test_requests_without_an_answer_and_ids_that_are_none(server: Victim) -> None:
+async def test_requests_without_an_answer_and_ids_that_are_none_have_a_limit(server: Victim) -> None:
     async with attacked(server):
         id = await server.initialize()
         reader, writer = await server.connect()

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 
 import pytest
 
 from benchmarks.implementations import program
+from tests.support.programs import run_command
 from tests.support.scale import STRESS
 
 pytestmark = [
@@ -22,7 +22,6 @@ pytestmark = [
 @pytest.mark.parametrize("connections", [1000, 3000] if STRESS else [20])
 def test_nothing_is_lost(connections: int) -> None:
     task = json.dumps({"connections": connections, "warm": 10, "count": 100})
-    command = [*program("raw", "websockets.py"), task, *program("ours", "agent.py")]
-    measured = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+    measured = json.loads(run_command(*program("raw", "websockets.py"), task, *program("ours", "agent.py")))
     sys.stdout.write(f"{connections} connections: {measured['idle'] / 1024:.1f} KiB each\n")
     assert measured["idle"] < 100 * 1024

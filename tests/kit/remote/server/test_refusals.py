@@ -12,7 +12,7 @@ from acp_kit.remote import Bounds, agent_app
 from tests.support.kit.remote_agents import echo
 from tests.support.kit.remote_servers import EVENTS, INITIALIZE, JSON, SERVERS, serving
 
-_BOUNDS = Bounds(message_bytes=10_000, id_length=100)
+_BOUNDS = Bounds(message_bytes=10_000)
 _LIST = {"jsonrpc": "2.0", "id": 9, "method": "session/list", "params": {}}
 _PROMPT = {"jsonrpc": "2.0", "id": 9, "method": "session/prompt", "params": {"sessionId": "s", "prompt": []}}
 _ID = ("Acp-Connection-Id", "{id}")
@@ -65,10 +65,10 @@ _CASES = [
     # The id of the session
     _post("a header that contradicts the params", 400, _PROMPT, _ID, ("Acp-Session-Id", "another")),
     _post("two sessions", 400, _PROMPT, _ID, ("Acp-Session-Id", "s"), ("Acp-Session-Id", "another")),
-    _post("a long session", 400, _LIST, _ID, ("Acp-Session-Id", "x" * 101)),
-    _post("a long session in the params", 400, {**_PROMPT, "params": {"sessionId": "x" * 101}}, _ID),
-    _post("a long id of a request", 400, {**_LIST, "id": "x" * 101}, _ID),
-    Case("GET of a long session", 400, "GET", [_ID, *EVENTS.items(), ("Acp-Session-Id", "x" * 101)]),
+    _post("a long session", 400, _LIST, _ID, ("Acp-Session-Id", "x" * 1025)),
+    _post("a long session in the params", 400, {**_PROMPT, "params": {"sessionId": "x" * 1025}}, _ID),
+    _post("a long id of a request", 400, {**_LIST, "id": "x" * 1025}, _ID),
+    Case("GET of a long session", 400, "GET", [_ID, *EVENTS.items(), ("Acp-Session-Id", "x" * 1025)]),
     # The body
     _post("initialize on a connection", 400, INITIALIZE, _ID),
     _post("initialize without an id of its own", 400, {**INITIALIZE, "id": None}),

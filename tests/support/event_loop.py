@@ -1,4 +1,4 @@
-"""Iterations of the event loop, in which other tasks run: waits for them, or counts them instead of measuring time."""
+"""The running event loop: lets other tasks run, counts its iterations instead of measuring time, moves its clock."""
 
 from __future__ import annotations
 
@@ -12,6 +12,13 @@ async def let_others_run(number: int) -> None:
     """Let other tasks run for this many iterations of the event loop."""
     for _ in range(number):
         await asyncio.sleep(0)
+
+
+def let_pass(seconds: float) -> None:
+    """Let the clock of the running event loop jump ahead, so that deadlines pass without waiting."""
+    loop = asyncio.get_running_loop()
+    clock = loop.time
+    loop.time = lambda: clock() + seconds  # type: ignore[method-assign]
 
 
 async def wait_until(condition: Callable[[], bool], describe: Callable[[], Any]) -> None:
