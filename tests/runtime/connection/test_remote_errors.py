@@ -14,7 +14,7 @@ from acp_bindings.v1 import PromptRequest, PromptResponse
 from acp_bindings.v1.connecting import CLIENT_SIDE
 from acp_runtime import AuthenticationRequired, ConnectionClosed, MethodNotFound, Options, RemoteError, RequestError
 from acp_runtime.connection import Connection, run
-from acp_runtime.jsonrpc.error_responses import wire_error
+from acp_runtime.jsonrpc.error_responses import sole_error, wire_error
 from acp_runtime.transports.memory import MemoryPipe
 from tests.support.runtime.peer import Link, PlainAgent, PlainClient, calling, line, prompt, serving
 
@@ -158,6 +158,11 @@ async def test_rule_13_a_group_of_one_error_is_answered_as_that_error(link: Link
     async with serving(link, Failing) as peer:
         for method, params in (("session/prompt", prompt(0)["params"]), ("_acme/x", {})):
             assert (await peer.call(method, params))["error"]["code"] == code
+
+
+def test_a_group_of_several_errors_stays_whole() -> None:
+    error = group(asyncio.CancelledError(), group(ValueError(), KeyError()))
+    assert sole_error(error) is error
 
 
 async def test_rule_13_a_group_is_logged_only_if_its_error_is_not_sent(

@@ -271,6 +271,20 @@ def test_lines_and_their_params_share_a_validator() -> None:
     assert Params.__pydantic_complete__  # otherwise, the decoder would have a validator of its own
 
 
+@pytest.mark.parametrize("profile", [methods, v2], ids=["v1", "v2"])
+def test_a_valid_message_is_decoded_in_one_step(profile: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def explain(_: Decoder, line: bytes) -> Any:
+        raise AssertionError(line)
+
+    monkeypatch.setattr(Decoder, "_explain", explain)
+    agent = Decoder(profile.AGENT_REQUESTS, profile.AGENT_NOTIFICATIONS)
+    for text in ("a", CUT):
+        params = {"sessionId": text}
+        assert isinstance(agent.decode(message(id=1, method="session/close", params=params)), IncomingRequest)
+        assert isinstance(agent.decode(message(method="session/cancel", params=params)), IncomingNotification)
+    assert isinstance(agent.decode(message(id=1, result={})), IncomingResponse)
+
+
 def test_rule_12_threads_that_share_a_decoder_decode_the_first_messages_of_all_methods() -> None:
     decoder, lines = _agent(), [message(id=1, method=wire) for wire in methods.AGENT_REQUESTS]
     expected = [type(message) for message in map(_agent().decode, lines)]
