@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import gc
 import os
+import signal
 import sys
 import traceback
 from collections.abc import Callable
@@ -14,7 +15,7 @@ from typing import NoReturn, TypeAlias
 
 from codegen.errors import FetchError, OutputError, SchemaError, SourceError
 from codegen.escaping import one_line
-from codegen.files import GENERATED_FOLDER, RESTORE, SCHEMA_FOLDER, replace_folders, write_output
+from codegen.files import GENERATED_FOLDER, SCHEMA_FOLDER, replace_folders, write_output
 
 ROOT = Path(__file__).resolve().parent.parent
 SCHEMA = ROOT / SCHEMA_FOLDER
@@ -30,14 +31,14 @@ def main(arguments: list[str] | None = None) -> int:
         0 on success. 1 if `check` found a difference, a finding of `diff` reaches `--fail-on`, or the generator has no
         rule for something in the schema. 2 for wrong usage, and for missing or invalid files and sources.
     """
-    options = _make_parser().parse_args(arguments)
     try:
+        options = _make_parser().parse_args(arguments)
         run: Command = options.run
         return run(options)
     except (FetchError, SchemaError, SourceError, OutputError) as error:
         return _fail(str(error), error.exit_code)
     except KeyboardInterrupt:
-        return _fail(f"Stopped. Some files may have been replaced. {RESTORE}", 130)
+        return _fail("Stopped. Nothing was changed.", 130)
     except OSError as error:
         path = error.filename2 or error.filename
         prefix = f"{os.fsdecode(path)}: " if isinstance(path, (str, bytes)) else ""
@@ -46,6 +47,12 @@ def main(arguments: list[str] | None = None) -> int:
     except Exception:
         traceback.print_exc()
         return _fail("This is a bug in codegen. Nothing was changed. Please report it with the lines above.", 2)
+
+
+def _stop_once(*_: object) -> NoReturn:
+    """Stop at the first Ctrl-C. Another one would leave temporary files."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    raise KeyboardInterrupt
 
 
 def _fail(message: str, code: int) -> int:
@@ -174,4 +181,6 @@ def _add_diff_options(diff: argparse.ArgumentParser) -> None:
 
 if __name__ == "__main__":
     gc.disable()  # saves a tenth of the time, and the process ends soon
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:  # a background job ignores it
+        signal.signal(signal.SIGINT, _stop_once)
     sys.exit(main())

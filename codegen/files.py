@@ -1,14 +1,15 @@
 """Reads and writes folders as dicts of files, and writes to stdout.
 
 A folder is replaced in two steps: the new files are written to a folder inside it, then moved into place. So a full
-disk changes nothing. If the process is killed during the second step, some files are old: run the command again, or
-restore the folder with git.
+disk changes nothing, and Ctrl-C is ignored meanwhile. If the process is killed during the second step, some files are
+old: run the command again, or restore the folder with git.
 """
 
 from __future__ import annotations
 
 import os
 import shutil
+import signal
 import sys
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
@@ -21,7 +22,7 @@ from codegen.errors import OutputError
 SCHEMA_FOLDER = "schema"
 GENERATED_FOLDER = "generated"
 _NEW = ".codegen-new"
-RESTORE = f"Run the command again, or restore the old files: `git checkout -- {SCHEMA_FOLDER} {GENERATED_FOLDER}`."
+_RESTORE = f"Run the command again, or restore the old files: `git checkout -- {SCHEMA_FOLDER} {GENERATED_FOLDER}`."
 
 # The content of files by their paths, with slashes.
 Files: TypeAlias = Mapping[str, bytes]
@@ -34,16 +35,26 @@ def replace_folders(contents: Mapping[Path, Files]) -> None:
         OSError: the new files can't be written. Nothing was changed.
         OutputError: not all new files could be moved into place.
     """
-    try:
-        for folder, files in contents.items():
-            shutil.rmtree(folder / _NEW, ignore_errors=True)
-            write_files(folder / _NEW, files)
-        with replacing():
+    with ignoring_ctrl_c():
+        try:
             for folder, files in contents.items():
-                _move_into_place(folder, files)
+                shutil.rmtree(folder / _NEW, ignore_errors=True)
+                write_files(folder / _NEW, files)
+            with replacing():
+                for folder, files in contents.items():
+                    _move_into_place(folder, files)
+        finally:
+            for folder in contents:
+                shutil.rmtree(folder / _NEW, ignore_errors=True)
+
+
+@contextmanager
+def ignoring_ctrl_c() -> Generator[None]:
+    handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
     finally:
-        for folder in contents:
-            shutil.rmtree(folder / _NEW, ignore_errors=True)
+        signal.signal(signal.SIGINT, handler)
 
 
 @contextmanager
@@ -53,7 +64,7 @@ def replacing() -> Generator[None]:
         yield
     except OSError as error:
         path = error.filename2 or error.filename
-        raise OutputError(f"{path}: {error.strerror}. Some files may have been replaced. {RESTORE}") from error
+        raise OutputError(f"{path}: {error.strerror}. Some files may have been replaced. {_RESTORE}") from error
 
 
 def _move_into_place(folder: Path, files: Files) -> None:
@@ -74,7 +85,11 @@ def write_files(folder: Path, files: Files) -> None:
     for name, content in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
+        try:
+            path.write_bytes(content)
+        except OSError as error:
+            error.filename = str(path)  # Python names the file only if it can't be opened
+            raise
 
 
 def read_files(folder: Path) -> dict[str, bytes]:

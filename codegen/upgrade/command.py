@@ -23,6 +23,7 @@ from codegen.errors import SourceError
 from codegen.files import (
     GENERATED_FOLDER,
     SCHEMA_FOLDER,
+    ignoring_ctrl_c,
     read_files,
     replace_folders,
     replacing,
@@ -81,11 +82,12 @@ def _upgrade(source: str, report_folder: Path | None, temporary: Path) -> str:
     # Before files are replaced, because proposed entries of renames.toml depend on the current version.
     summary = summarise(schemas, changes, [*schemas.lines, *lines])
     package = encode_files(schemas.package)
-    replace_folders(
-        {REPOSITORY / SCHEMA_FOLDER: read_files(schemas.head), REPOSITORY / GENERATED_FOLDER / PACKAGE: package}
-    )
-    with replacing():
-        write_files(REPOSITORY, encode_files(texts))
+    with ignoring_ctrl_c():
+        replace_folders(
+            {REPOSITORY / SCHEMA_FOLDER: read_files(schemas.head), REPOSITORY / GENERATED_FOLDER / PACKAGE: package}
+        )
+        with replacing():
+            write_files(REPOSITORY, encode_files(texts))
     return summary
 
 

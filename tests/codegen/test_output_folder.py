@@ -6,11 +6,12 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
 
+from codegen.files import read_files, replace_folders
 from tests.support.codegen_copy import Copy, Ran
 from tests.support.signals import stop_ignoring_sigint
 
@@ -38,7 +39,8 @@ def refused(copy: Copy, ran: Ran, before: dict[str, bytes]) -> str:
 @pytest.mark.parametrize("largest", [10, 500, 3_000])
 def test_a_full_disk_changes_nothing(copy: Copy, largest: int) -> None:
     before = copy.files()
-    refused(copy, copy.run("regen", max_file_size=largest), before)
+    error = refused(copy, copy.run("regen", max_file_size=largest), before)
+    assert ".py: File too large. Nothing was changed. " in error
 
 
 def test_a_full_disk_changes_nothing_when_fetching(copy: Copy, tmp_path: Path) -> None:
@@ -104,9 +106,29 @@ def test_ctrl_c_gives_one_line(copy: Copy) -> None:
         _, error = run.communicate()
     methods.unlink()
     methods.write_bytes(kept)
-    assert run.returncode == 130
-    assert error.startswith("codegen: Stopped. ")
-    assert error.count("\n") == 1
+    assert (run.returncode, error) == (130, "codegen: Stopped. Nothing was changed.\n")
+
+
+class Interrupted(Mapping[str, bytes]):
+    """Two files. Whenever something iterates over them, Ctrl-C is pressed."""
+
+    def __iter__(self) -> Iterator[str]:
+        signal.raise_signal(signal.SIGINT)
+        return iter(("a.py", "b.py"))
+
+    def __getitem__(self, name: str) -> bytes:
+        return name.encode()
+
+    def __len__(self) -> int:
+        return 2
+
+
+def test_ctrl_c_does_not_interrupt_a_replacement(tmp_path: Path) -> None:
+    stop_ignoring_sigint()
+    handler = signal.getsignal(signal.SIGINT)
+    replace_folders({tmp_path / name: Interrupted() for name in ("one", "two")})
+    assert read_files(tmp_path).keys() == {"one/a.py", "one/b.py", "two/a.py", "two/b.py"}
+    assert signal.getsignal(signal.SIGINT) is handler
 
 
 def test_a_full_disk_behind_stdout_gives_one_line(copy: Copy) -> None:
