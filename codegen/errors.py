@@ -8,6 +8,8 @@ from pathlib import Path
 _CODEGEN = Path(__file__).parent
 # Raises errors on behalf of the readers, so it is never the file that lacks a rule.
 _NODES = _CODEGEN / "nodes.py"
+# The next step if no rule could help.
+REPORT = "The schema is invalid: report it upstream."
 
 
 class SchemaError(Exception):

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from codegen.chosen_names import FILE as NAMES, read_chosen_names, suggest_entry
-from codegen.errors import SchemaError
+from codegen.errors import REPORT, SchemaError
 from codegen.ir import Alias, Definition, Field, Member, Model, Schema, Union, is_inline
 from codegen.names import is_class_name, pascal
 from codegen.nodes import REF_PREFIX, Node, is_array, is_object
@@ -24,6 +24,7 @@ from codegen.read.variants import Tag, Variant, find_constant, find_tag, read_va
 # Names that generated modules use for something else.
 RESERVED = frozenset(
     {
+        "ABSENT",
         "Absolute",
         "Accepted",
         "Agent",
@@ -64,12 +65,14 @@ RESERVED = frozenset(
         "Number",
         "OpenModel",
         "OtherThan",
+        "PROFILE",
         "Profile",
         "Regex",
         "Remote",
         "RemoteAgent",
         "RemoteClient",
         "Request",
+        "SCHEMA",
         "SchemaSource",
         "Sequence",
         "SkipInvalidItems",
@@ -106,7 +109,8 @@ class _Reader:
             return self.definitions[name]
         pointer = f"/$defs/{name}"
         if name in self.in_progress:
-            raise SchemaError(pointer, f"A definition can't be itself: {' is '.join([*self.in_progress, name])}.")
+            message = f"A definition can't be itself: {' is '.join([*self.in_progress, name])}."
+            raise SchemaError(pointer, message, next_step=REPORT)
         if not is_class_name(name):
             raise SchemaError(
                 pointer,

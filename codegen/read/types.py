@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from codegen.errors import SchemaError
+from codegen.errors import REPORT, SchemaError
 from codegen.nodes import REF_PREFIX, Node, is_array, is_object
 from codegen.types import ANY, NULL, RANGES, Type, limited_type, union_of
 
@@ -179,7 +179,7 @@ def _take_bounds(node: Node, kind: type[Any] | tuple[type[Any], ...]) -> dict[st
 
 
 def missing_definition_error(name: str, node: Node) -> SchemaError:
-    return node.error(f"There is no definition {name!r}.")
+    return node.error(f"There is no definition {name!r}.", next_step=REPORT)
 
 
 def _lists_null(schema: Mapping[str, Any], *, otherwise: bool = False) -> bool:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
 from codegen.chosen_names import read_chosen_names
-from codegen.errors import SchemaError
+from codegen.errors import REPORT, SchemaError
 from codegen.escaping import code, escape_unsafe
 from codegen.nodes import escape, is_array, is_object
 from codegen.types import FORMATS
@@ -105,7 +105,7 @@ def find_unchecked(schema: Any, pointer: str = "") -> Iterator[str]:
 def check_vocabulary(schema: Json, pointer: str = "") -> None:
     """Check every keyword of a schema and of the schemas in it."""
     if not is_object(schema):
-        raise SchemaError(pointer, f"Expected a schema object, found {type(schema).__name__}.")
+        raise SchemaError(pointer, f"Expected a schema object, found {type(schema).__name__}.", next_step=REPORT)
     for keyword, value in schema.items():
         place = f"{pointer}/{escape(keyword)}"
         if keyword not in _KEYWORDS:
