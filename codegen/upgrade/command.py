@@ -45,8 +45,9 @@ _ADD_EXCEPTION = "Add a class for each of these error codes to runtime/acp_runti
 _UNCONFIRMED = f"The entries of new methods and updates in {METHODS} are derived from the schema, and must be confirmed"
 _CONFIRM = (
     f"Confirm these entries, which are derived from the schema: remove the marks in {METHODS}, and edit "
-    f"docs/guides/capabilities.md. An empty entry of `{UPDATES}` says that the update does nothing: say what it does"
+    "docs/guides/capabilities.md"
 )
+_DESCRIBE = f"Say in {METHODS} what these updates do to the state of their session, and remove the marks"
 _CAPABILITIES = (
     f"Find out which methods require these new capabilities, add them to {METHODS}, and run this command again"
 )
@@ -113,7 +114,8 @@ def _find_changes(schemas: Schemas) -> Changes:
     report = replace(report, notes=(*schemas.notes, *notes, *report.notes))
     tasks = {
         _UNUSED: data_files.find_unused_entries(head, tables),
-        _CONFIRM: unconfirmed,
+        _CONFIRM: [entry for entry in unconfirmed if not _is_update(entry)],
+        _DESCRIBE: [entry for entry in unconfirmed if _is_update(entry)],
         _CAPABILITIES: data_files.find_unused_capabilities(base, head),
         _ADD_EXCEPTION: codes,
     }
@@ -124,3 +126,7 @@ def _find_changes(schemas: Schemas) -> Changes:
         log = changelog.add_entry(log, version, changelog.write_entry(report, schemas.old_source, schemas.source))
     after = {PYPROJECT: changelog.set_version(before[PYPROJECT], version), CHANGELOG: log, METHODS: methods}
     return Changes(report, version, {name: text for name, text in after.items() if text != before[name]}, tasks)
+
+
+def _is_update(entry: str) -> bool:
+    return entry.partition("]")[0].endswith(f".{UPDATES}")

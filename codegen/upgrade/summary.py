@@ -12,10 +12,12 @@ from codegen.diff.report import Report, write_proposed_renames
 from codegen.diff.sources import ACCEPTED
 from codegen.diff.verdict.findings import Failure, Finding
 from codegen.escaping import join_first, wrap
+from codegen.files import SCHEMA_FOLDER
 from codegen.upgrade.schemas import Schemas
 
 _WIDTH = 120
 _INDENT = " " * 3
+_PRINT_SENTENCES = f".venv/bin/python -m tools.specification.changes .@HEAD:{SCHEMA_FOLDER} {SCHEMA_FOLDER}"
 
 
 @dataclass(frozen=True)
@@ -54,8 +56,10 @@ def summarise(schemas: Schemas, changes: Changes | None, lines: list[str]) -> st
         title = f"The schemas of {new} are those of {old}. Only the name of the release changed."
         return _join_lines([*schemas.notes, title, "", *lines, "", "Nothing was committed."])
     report = changes.report
-    tasks = enumerate(map("\n".join, _list_tasks(changes, schemas.unreadable)), 1)
-    left = [f"{number}. {textwrap.indent(task, _INDENT).lstrip()}" for number, task in tasks]
+    left: list[str] = []
+    for number, (sentence, *about) in enumerate(_list_tasks(changes, schemas.unreadable), 1):
+        left.append(wrap(sentence, _WIDTH, f"{number}. ", _INDENT))
+        left += (textwrap.indent(text, _INDENT) for text in about)
     options = f" USER_CODE={report.user_code.folder}" if report.user_code else ""
     end = f"Nothing was committed. `make diff BASE=HEAD{options}` prints the whole report."
     notes = [line for sentence in schemas.notes for line in (wrap(sentence, _WIDTH), "")]
@@ -83,7 +87,9 @@ def _list_tasks(changes: Changes, unreadable: Collection[str]) -> Iterator[list[
     if entries := write_proposed_renames(report):
         yield [f"Add the old names that should keep working to {RENAMES}, and run this command again:", entries]
     yield from ([f"{sentence}:", *lines] for sentence, lines in changes.tasks.items() if lines)
-    yield ["Complete the new lines of CHANGELOG.md."]
+    if report.bump != "none":
+        yield ["Complete the new lines of CHANGELOG.md."]
+        yield ["Enter the new sentences with MUST, SHOULD or MAY as statements. This prints them:", _PRINT_SENTENCES]
     yield ["Review `git diff`, run `make test lint`, and commit everything together."]
 
 

@@ -6,6 +6,7 @@ from codegen.data.renames import read_repository_url
 from codegen.diff.report import Report
 from codegen.diff.verdict.findings import Finding
 from codegen.diff.verdict.verdicts import Verdict
+from codegen.pinned.profiles import STABLE
 
 RULES_PAGE = "codegen/diff/RULES.md"
 
@@ -33,7 +34,7 @@ def _explain_nobody(report: Report) -> str:
     if not report.findings:
         return "only descriptions changed" if any(report.docs_only.values()) else "nothing changed"
     if not report.stable:
-        return "nothing in the stable profile changed"
+        return f"nothing{' but descriptions' if report.docs_only.get(STABLE) else ''} changed in the stable profile"
     if report.unaccepted:
         risky = count_noun(len(report.unaccepted), "risky change")
         return f"the stable profile has no breaking change, but {risky} to look at"
@@ -46,7 +47,7 @@ def write_conclusion(report: Report) -> str:
     accepted = " (accepted ones count, too)" if report.worst is not Verdict.BREAKING else ""
     why = {
         "major": f"the stable profile has breaking changes{accepted}",
-        "minor": "nothing stable breaks, but something is new",
+        "minor": "nothing stable breaks, but something changed",
         "patch": "only descriptions changed",
         "none": "nothing changed",
         "unknown": "the stable profile can't be read",

@@ -65,12 +65,14 @@ The first version.
         "",
         "Nobody has to act: all changes in the stable profile are safe. Recommended version bump: minor, because "
         "nothing stable",
-        "breaks, but something is new.",
+        "breaks, but something changed.",
         "The next version of this package is 0.1.0, as before, because that is high enough.",
         "",
         "Left to do:",
         "1. Complete the new lines of CHANGELOG.md.",
-        "2. Review `git diff`, run `make test lint`, and commit everything together.",
+        "2. Enter the new sentences with MUST, SHOULD or MAY as statements. This prints them:",
+        "   .venv/bin/python -m tools.specification.changes .@HEAD:schema schema",
+        "3. Review `git diff`, run `make test lint`, and commit everything together.",
         "",
         "Nothing was committed. `make diff BASE=HEAD` prints the whole report.",
     ]
@@ -97,6 +99,12 @@ def test_each_finding_that_is_not_safe_is_left_to_read(repository: Repository) -
         out,
     )
     assert "  - Breaking: `NewRequest.label`. The property is new and required.\n" in repository.text("CHANGELOG.md")
+
+
+def test_nothing_is_to_write_if_only_the_order_of_keys_changed(repository: Repository) -> None:
+    out = repository.upgrade("1.1.0", {**BASE, "$defs": dict(reversed(BASE["$defs"].items()))})
+    assert "1. Review `git diff`" in out
+    assert "CHANGELOG.md" not in out
 
 
 # Nothing to do, or nothing done
