@@ -10,6 +10,7 @@ from codegen.escaping import wrap
 from codegen.facts import PlaceFact
 from codegen.ir import OTHER_ROLE, Field, Method, Schema
 from codegen.names import attribute_name
+from codegen.read.docs import drop_unstable_notice
 
 _WIDTH = 112
 _META = "Data for extensions, `_meta` on the wire."
@@ -144,7 +145,7 @@ class StubDocs:
             return _META
         definition = self._schema.definitions.get(field.type.non_null.name)
         text = field.doc or (definition.doc if definition else "")
-        line = " ".join(text.strip().split("\n\n")[0].split())
+        line = " ".join(drop_unstable_notice(text).strip().split("\n\n")[0].split())
         return f"{line}." if line and line[-1] not in ".!?:" else line
 
     def list_errors(self, method: Method, role: str) -> list[tuple[str, str]]:

@@ -8,6 +8,8 @@ from typing import Any
 from codegen.escaping import code
 from codegen.nodes import Node
 
+_UNSTABLE = re.compile(r"\A\s*\*\*UNSTABLE\*\*\s*(This capability is not part of the spec yet\b.*)?\s*")
+
 
 def list_member_docs(schema: Any) -> list[str]:
     """Return a line for each described member of a union, and for described items."""
@@ -33,6 +35,11 @@ def take_title_and_description(node: Node) -> str:
 
 def add_member_docs(doc: str, schema: Any) -> str:
     return "\n".join([doc, *list_member_docs(schema)]).strip()
+
+
+def drop_unstable_notice(doc: str) -> str:
+    """Return a description without upstream's notice about unstable features: a heading, and mostly a sentence."""
+    return _UNSTABLE.sub("", doc)
 
 
 def split_sentences(doc: str) -> list[str]:

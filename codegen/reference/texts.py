@@ -6,9 +6,8 @@ import json
 
 from codegen.escaping import code, markdown
 from codegen.ir import Field
+from codegen.read.docs import drop_unstable_notice
 from codegen.types import Type
-
-_UNSTABLE = "**UNSTABLE**"
 
 
 class TypeTexts:
@@ -82,13 +81,8 @@ def description(text: str) -> str:
 
 
 def first_sentence(text: str) -> str:
-    """Return the first sentence of a description on one line.
-
-    Upstream's notice about unstable features, a heading and a paragraph, is left out.
-    """
-    paragraphs = text.strip().split("\n\n")
-    own = paragraphs[2:] if paragraphs[0] == _UNSTABLE else paragraphs
-    line = " ".join(own[0].split()) if own else ""
+    """Return the first sentence of a description on one line."""
+    line = " ".join(drop_unstable_notice(text).strip().split("\n\n")[0].split())
     return markdown(line.split(". ")[0].rstrip(".:") + ".") if line else ""
 
 

@@ -69,6 +69,13 @@ def test_who_has_to_act_and_the_version_bump_come_before_the_counts() -> None:
     assert counts.splitlines()[2:] == [row("v1"), row("v1_unstable")]
 
 
+def test_changed_descriptions_of_the_stable_profile_are_said_to_have_changed() -> None:
+    unstable = tuple(finding for finding in large().findings if finding.reports_only)
+    report = replace(large(), findings=unstable, docs_only={"v1": 1, "v1_unstable": 0})
+    nobody = "**Nobody has to act: nothing but descriptions changed in the stable profile.**"
+    assert write_markdown(report).splitlines()[0] == nobody
+
+
 def row(profile: str) -> str:
     words = [finding.worst.word for finding in large().findings if finding.profile == profile]
     counts = [words.count(word) for word in ("breaking", "risky", "safe")]

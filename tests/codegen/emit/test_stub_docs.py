@@ -47,13 +47,17 @@ def test_a_stub_describes_the_method_and_the_model_the_params(generate: Generate
 def test_a_proxy_documents_every_keyword(generate: Generate) -> None:
     folder = {"description": "The folder to work in.\n\nMust be an absolute path.", **STRING}
     meta = {"type": "object", "additionalProperties": True}
-    changed = {"NewRequest": part_of("session/new", "agent", model(["cwd"], cwd=folder, name=ref("Name"), _meta=meta))}
+    notice = "**UNSTABLE**\n\nThis capability is not part of the spec yet, and may be removed or changed at any point."
+    label = {"description": f"{notice}\n\nA label.\n\nUsers see it.", **STRING}
+    params = model(["cwd"], cwd=folder, name=ref("Name"), label=label, _meta=meta)
+    changed = {"NewRequest": part_of("session/new", "agent", params)}
     package = generate({**DEFINITIONS, **changed, "Name": {"description": "The name that users see", **STRING}})
     doc = inspect.getdoc(package.RemoteAgent.session_new)
     assert doc is not None
     assert doc.partition("Args:\n")[2].splitlines() == [
         "    cwd: The folder to work in.",
         "    name: The name that users see.",
+        "    label: A label.",
         "    meta: Data for extensions, `_meta` on the wire.",
         "",
         "Raises:",

@@ -88,3 +88,9 @@ def test_the_command_writes_the_pages_and_removes_others(tmp_path: Path, monkeyp
 
 def test_a_description_that_only_says_that_something_is_unstable_has_no_first_sentence() -> None:
     assert first_sentence("**UNSTABLE**\n\nThis capability is not part of the spec yet.") == ""
+
+
+def test_the_first_sentence_comes_after_the_notice_about_unstable_features() -> None:
+    notice = "**UNSTABLE**\n\nThis capability is not part of the spec yet, and may be removed."
+    assert first_sentence(f"{notice}\n\nAn error. It is fatal.\n\nMore.") == "An error."
+    assert first_sentence("**UNSTABLE**\n\nAn error.\n\nMore.") == "An error."
