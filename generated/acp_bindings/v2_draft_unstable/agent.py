@@ -932,7 +932,7 @@ class RemoteAgent(Remote):
             cwd: The working directory for this session. Must be an absolute path.
             additional_directories: Additional workspace roots for this session. Each path must be absolute.
             mcp_servers: List of MCP (Model Context Protocol) servers the agent should connect to.
-            system_prompt: **UNSTABLE**.
+            system_prompt: System-level instructions for the new session.
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
@@ -970,7 +970,7 @@ class RemoteAgent(Remote):
         Args:
             cwd: Filter sessions by working directory. Must be an absolute path.
             cursor: Opaque cursor token from a previous response's nextCursor field for cursor-based pagination.
-            archived: **UNSTABLE**.
+            archived: Filter sessions by archive state.
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
@@ -1036,7 +1036,7 @@ class RemoteAgent(Remote):
             cwd: The working directory for this session. Must be an absolute path.
             additional_directories: Additional workspace roots to activate for this session. Each path must be absolute.
             mcp_servers: List of MCP servers to connect to for this session.
-            system_prompt: **UNSTABLE**.
+            system_prompt: System-level instructions for the forked session.
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
@@ -1188,7 +1188,7 @@ class RemoteAgent(Remote):
             additional_directories: Additional workspace roots to activate for this session. Each path must be absolute.
             mcp_servers: List of MCP servers to connect to for this session.
             replay_from: Inclusive cursor describing where conversation replay should begin.
-            system_prompt: **UNSTABLE**.
+            system_prompt: System-level instructions for the resumed session.
             meta: Data for extensions, `_meta` on the wire.
 
         Raises:
