@@ -13,7 +13,7 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
-from codegen.diff.git import extract
+from codegen.diff.git import extract, has
 from codegen.diff.report import Report, UserCode
 from codegen.diff.sources import Side
 from codegen.diff.user_code.predictions import Code, Predictions
@@ -37,7 +37,7 @@ def check_user_code(folder: str, report: Report, base: Side, head: Side, reposit
         raise SourceError(
             f"User code can only be checked at a git ref; {base.label} is a folder. Give a git ref as base."
         )
-    folder = Path(folder).as_posix()
+    folder = _find_folder(folder, base.label, repository)
     with tempfile.TemporaryDirectory(prefix="acp-user-code-") as temporary:
         root = Path(temporary).resolve()
         extract(base.label, repository, root / "base", GENERATED_FOLDER, _RUNTIME, folder)
@@ -61,6 +61,19 @@ def check_user_code(folder: str, report: Report, base: Side, head: Side, reposit
         unpredicted=tuple(failure for failure, predicting in predicted if not predicting),
     )
     return replace(report, findings=findings, user_code=user_code)
+
+
+def _find_folder(folder: str, ref: str, repository: Path) -> str:
+    """Return the path of a folder in the repository, which a git ref must have."""
+    root = repository.resolve()
+    path = (root / folder).resolve()
+    name = path.relative_to(root).as_posix() if path.is_relative_to(root) else ""
+    if not name or not has(ref, repository, name):
+        raise SourceError(
+            f"{ref} has no {folder}. User code is checked as it was committed at the base: commit the folder in this "
+            "repository, and give that commit as the base."
+        )
+    return name
 
 
 def _read_modules(root: Path, folder: str, label: str) -> dict[str, Code]:

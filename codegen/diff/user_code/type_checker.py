@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from codegen.errors import SourceError
+from codegen.regen import PACKAGE
 
 # Options that only report knock-on errors are off: unneeded code, and types that are unknown because something failed.
 _SETTINGS = """\
@@ -24,6 +26,8 @@ warn_redundant_casts = False
 warn_return_any = False
 warn_unused_ignores = False
 """
+# mypy writes a class with its module if two classes have the same name. Users write it with its profile.
+_MODULE = re.compile(rf"\b{PACKAGE}\.(\w+)\.(?:[a-z]\w*\.)+(?=[A-Z])")
 
 
 @dataclass(frozen=True)
@@ -73,5 +77,11 @@ def run_mypy(root: Path, folder: str, packages: list[Path]) -> list[Problem]:
 
 
 def _read_problem(error: dict[str, Any]) -> Problem:
-    file = Path(error["file"]).as_posix()
-    return Problem(file, error["line"], error["column"], error["code"] or "", error["message"], error["hint"] or "")
+    return Problem(
+        file=Path(error["file"]).as_posix(),
+        line=error["line"],
+        column=error["column"],
+        kind=error["code"] or "",
+        message=_MODULE.sub(r"\1.", error["message"]),
+        hint=error["hint"] or "",
+    )

@@ -16,7 +16,9 @@ from codegen.diff.render.markdown import UNPREDICTED, write_markdown
 from codegen.diff.report import Report, compare
 from codegen.diff.sources import read_side
 from codegen.diff.user_code.check import check_user_code
+from codegen.diff.user_code.type_checker import run_mypy
 from codegen.escaping import inert_code
+from codegen.files import write_files
 from tests.codegen.diff.cases.user_code import AFTER, BEFORE, CODE, DRAFT
 from tests.codegen.diff.report_schema import SCHEMA
 from tests.support.codegen.build import acp_schema, write_schema
@@ -121,7 +123,8 @@ def test_an_unpredicted_failure_gives_exit_code_1_even_if_the_schema_is_the_same
 
 
 BAD = {
-    "a folder that isn't there": ("nowhere", "has no nowhere"),
+    "a folder that isn't there": ("nowhere", "HEAD has no nowhere. User code is checked as it was committed"),
+    "a folder outside of the repository": ("/tmp", "HEAD has no /tmp. User code is checked as it was committed"),
     "a folder without Python": ("schema", "not a folder with Python files"),
     "a file": (f"{USER_CODE}/good/runtime.py", "not a folder with Python files"),
     "a syntax error": (f"{USER_CODE}/bad", "user/code/bad/broken.py of HEAD can't be parsed"),
@@ -144,3 +147,16 @@ def test_user_code_needs_a_git_ref_as_base(tmp_path: Path, capsys: pytest.Captur
     folder = str(before(tmp_path))
     assert main(["diff", "--base", folder, "--head", folder, "--user-code", USER_CODE]) == 2
     assert "Give a git ref as base." in capsys.readouterr().err
+
+
+def test_messages_name_classes_as_user_code_does(tmp_path: Path) -> None:
+    module = "acp_bindings.{}.models.content"
+    names = [module.format(profile) for profile in ("v1", "v2_draft")]
+    for name in names:
+        file = tmp_path / "packages" / f"{name.replace('.', '/')}.py"
+        write_files(file.parent, {file.name: b"class Text: ..."})
+        write_files(tmp_path, {f"packages/{'/'.join(name.split('.')[:end])}/__init__.py": b"" for end in (1, 2, 3)})
+    lines = [f"import {name}" for name in names] + [f"text: {names[0]}.Text = {names[1]}.Text()"]
+    write_files(tmp_path, {"code/use.py": "\n".join(lines).encode()})
+    (problem,) = run_mypy(tmp_path, "code", [tmp_path / "packages"])
+    assert '"v2_draft.Text", variable has type "v1.Text"' in problem.message
