@@ -55,12 +55,13 @@ class ModelComparison:
         )
         # Refused messages have the property's key, unless they are refused because it is missing.
         has_key = newest.required == oldest.required
+        pointers = self.find_pointers(before, after)
         comparison.add(
             rule,
             self.old,
             self.new,
-            pointers=self.find_pointers(before, after),
-            subject=f"{self.new.name}.{newest.wire}{part}",
+            pointers=pointers,
+            subject=f"{self._find_owner(*pointers)}.{newest.wire}{part}",
             symbols=tuple(dict.fromkeys(python_names)),
             texts=texts or shown,
             verdicts=verdicts,
@@ -74,6 +75,11 @@ class ModelComparison:
             property_pointer(self.comparison.old.raw, self.old.pointer, before.wire) if before else "",
             property_pointer(self.comparison.new.raw, self.new.pointer, after.wire) if after else "",
         )
+
+    def _find_owner(self, old_pointer: str, new_pointer: str) -> str:
+        """Return the definition with a property: the object, or the union that defines it for all members."""
+        pointer, model = (new_pointer, self.new) if new_pointer else (old_pointer, self.old)
+        return self.new.name if pointer.startswith(model.pointer) else pointer.split("/")[2]
 
 
 def _write_reading_code(model: Model, old: Field | None, new: Field | None) -> str:

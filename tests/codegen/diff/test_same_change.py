@@ -54,3 +54,13 @@ def test_another_place_of_the_same_change_has_another_fingerprint() -> None:
 def test_new_definitions_are_findings_of_their_own() -> None:
     findings = compare(side({}), side({"One": model(a=STRING), "Two": model(b=STRING)})).findings
     assert [finding.subject for finding in findings] == ["One", "Two"]
+
+
+def test_a_property_that_a_union_defines_for_all_members_is_named_after_the_union() -> None:
+    def union(**properties: Schema) -> Schema:
+        members = [{"title": title, **model([key], **{key: STRING})} for title, key in (("One", "a"), ("Two", "b"))]
+        return {"Either": {"type": "object", "anyOf": members, "properties": properties}}
+
+    (finding,) = compare(side(union()), side(union(x=STRING))).findings
+    assert finding.subjects == ["Either.x"]
+    assert finding.symbols == ("acp_bindings.v1.EitherOne.x", "acp_bindings.v1.EitherTwo.x")
