@@ -64,7 +64,7 @@ def fetch(source: str, target: Path) -> list[str]:
         target: the folder of the pinned schemas.
 
     Returns:
-        A line for each file, which says how it changed.
+        A line for each file, which says how it changed, and a line that says what is pinned now.
 
     Raises:
         FetchError: the source is not available, or not a schema. Nothing was changed.
@@ -73,7 +73,7 @@ def fetch(source: str, target: Path) -> list[str]:
     fetched = prepare_fetch(read_source(source), target)
     if fetched.files != read_files(target):
         replace_folders({target: fetched.files})
-    return fetched.lines
+    return [*fetched.lines, f"{fetched.source} is pinned. Next, run `make regen`."]
 
 
 def prepare_fetch(release: Release, target: Path) -> Fetched:

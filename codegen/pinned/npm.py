@@ -19,6 +19,8 @@ SECONDS = 120
 MAX_BYTES = 16 * 2**20
 MAX_UNPACKED = 4 * MAX_BYTES
 _READ = re.compile(r"package/(schema/.*|package\.json|LICENSE)")
+# By default, npm waits 70 seconds before it says that it can't reach the registry.
+_RETRY = ("--fetch-retries=1", "--fetch-retry-mintimeout=1000")
 _UNKNOWN = {"E404", "ETARGET", "EINVALIDTAGNAME"}
 
 
@@ -38,7 +40,7 @@ def read_npm_package(spec: str) -> Release:
 
 def _download(spec: str, folder: Path) -> Path:
     """Run `npm pack` in a folder, and return the archive that it wrote."""
-    command = ["npm", "pack", "--ignore-scripts", "--silent", "--loglevel=error", spec]
+    command = ["npm", "pack", "--ignore-scripts", "--silent", "--loglevel=error", *_RETRY, spec]
     try:
         process = subprocess.run(
             command, cwd=folder, capture_output=True, encoding="utf-8", errors="replace", check=False, timeout=SECONDS

@@ -87,7 +87,6 @@ def test_npm_without_a_network_gives_one_line(
 ) -> None:
     closed = socket.create_server(("127.0.0.1", 0))
     monkeypatch.setenv("npm_config_registry", f"http://127.0.0.1:{closed.getsockname()[1]}/")
-    monkeypatch.setenv("npm_config_fetch_retries", "0")
     monkeypatch.setenv("npm_config_cache", str(tmp_path / "cache"))
     monkeypatch.setenv("npm_config_noproxy", "127.0.0.1")
     closed.close()
