@@ -28,7 +28,7 @@ help: ## List the commands
 $(CODEGEN): requirements/codegen.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed, found " + sys.version)'
 	@echo "Installing requirements/codegen.txt into $(VENV)" >&2
-	@test -e $(BIN)/python || $(if $(UV),$(UV) venv --quiet --seed --python $(PYTHON),$(PYTHON) -m venv) $(VENV)
+	@test -e $(BIN)/pip || $(if $(UV),$(UV) venv --quiet --seed --allow-existing --python $(PYTHON),$(PYTHON) -m venv) $(VENV)
 	@$(INSTALL) --require-hashes --requirement requirements/codegen.txt
 	@$(INSTALL) --no-build-isolation --no-deps --editable .
 	@touch $@
