@@ -6,7 +6,10 @@ Objects with properties need a name, so `codegen.read.normalise` reads them.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import Any
+from typing import Annotated, Any
+
+import pydantic_core
+from pydantic import Field, TypeAdapter
 
 from codegen.errors import REPORT, SchemaError
 from codegen.nodes import REF_PREFIX, Node, is_array, is_object
@@ -73,9 +76,19 @@ def _read_string(node: Node) -> Type:
     if choices:
         return choices
     format_ = _take_known(node, "format", _STRING_FORMATS) or _take_known(node, "contentEncoding", _ENCODINGS)
-    return limited_type(
-        "string", format_, _take_limits(node, minLength="min_length", maxLength="max_length", pattern="pattern")
-    )
+    limits = _take_limits(node, minLength="min_length", maxLength="max_length", pattern="pattern")
+    if "pattern" in limits:
+        _check_pattern(limits["pattern"], node)
+    return limited_type("string", format_, limits)
+
+
+def _check_pattern(pattern: str, node: Node) -> None:
+    """Check that pydantic can use a pattern. Otherwise, models with it would raise at their first use."""
+    try:
+        TypeAdapter(Annotated[str, Field(pattern=pattern)])
+    except pydantic_core.SchemaError as error:
+        reason = str(error).splitlines()[-1].removeprefix("error: ").strip().removesuffix(".")
+        raise node.error(f"pydantic can't use the pattern {pattern!r}: {reason}.", "pattern") from error
 
 
 def _read_integer(node: Node) -> Type:

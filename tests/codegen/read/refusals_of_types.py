@@ -37,6 +37,8 @@ TYPES: dict[str, Case] = {
     "items to skip in a string": at_a({**STRING, SKIP: True}, "Only an array", f"/{SKIP}"),
     "a default for null on a string": at_a({**STRING, ON_NULL: True}, "replacing null here", f"/{ON_NULL}"),
     "leniency that is false": (at(NOTE, **{ON_ERROR: False}), f"{NOTE}/{ON_ERROR}", "Expected true"),
+    "a pattern that looks ahead": at_a({**STRING, "pattern": "^(?=a)b"}, "look-around, including", "/pattern"),
+    "a pattern that no engine can use": at_a({**STRING, "pattern": "(("}, "'((': unclosed group.", "/pattern"),
     "a default of another type": at_a({"type": "boolean", "default": "x"}, "property's type, bool", "/default"),
     "a default with another item": at_a(array(STRING, default=[1]), "property's type", "/default"),
     "a default with a key its definition lacks": (
