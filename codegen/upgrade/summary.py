@@ -79,7 +79,7 @@ def _list_tasks(changes: Changes, unreadable: Collection[str]) -> Iterator[list[
         lines = [line for failure in report.unpredicted for line in _write_failure(failure)]
         yield ["Find out why this code fails. No finding predicts it:", *lines]
     if report.unaccepted:
-        lines = [line for finding in report.unaccepted for line in _write_finding(finding)]
+        lines = list(_write_findings(report.unaccepted))
         count = count_noun(len(report.unaccepted), "finding")
         yield [f"Read {count}. Prepare users, or accept each in schema/{ACCEPTED}:", *lines]
     if report.stale:
@@ -93,11 +93,16 @@ def _list_tasks(changes: Changes, unreadable: Collection[str]) -> Iterator[list[
     yield ["Review `git diff`, run `make test lint`, and commit everything together."]
 
 
-def _write_finding(finding: Finding) -> list[str]:
-    text = f"{finding.worst.word:<8} {join_first(finding.subjects, 1)}: {finding.sentence}"
-    details = [finding.change, f"#{finding.fingerprint}"]
-    failures = [f"  {line}" for failure in finding.failures for line in _write_failure(failure)]
-    return [text, *(f"         {detail}" for detail in details if detail), *failures]
+def _write_findings(findings: list[Finding]) -> Iterator[str]:
+    """Yield the lines about findings. A failure that several of them predict is shown once."""
+    shown: set[Failure] = set()
+    for finding in findings:
+        yield f"{finding.worst.word:<8} {join_first(finding.subjects, 1)}: {finding.sentence}"
+        yield from (f"         {detail}" for detail in (finding.change, f"#{finding.fingerprint}") if detail)
+        for failure in finding.failures:
+            if failure not in shown:
+                yield from (f"  {line}" for line in _write_failure(failure))
+        shown.update(finding.failures)
 
 
 def _write_failure(failure: Failure) -> list[str]:
