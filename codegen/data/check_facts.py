@@ -80,7 +80,8 @@ def check_all_used(
             for method in schema.methods:
                 if listed and not method.table:
                     place = f"{FILE} [{version}.{method.side}]"
-                    raise FileError("", f"{place} has no entry for {method.wire!r}. Add one. {SEE_TOP_OF_FILE}")
+                    next_step = f"Add one, or run `make upgrade`, which proposes one. {SEE_TOP_OF_FILE}"
+                    raise FileError("", f"{place} has no entry for {method.wire!r}. {next_step}")
                 _check_result(schema, method)
                 _check_names(profile, method, missing_names[profile], missing_elsewhere)
 
