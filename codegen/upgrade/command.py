@@ -78,8 +78,9 @@ def _upgrade(source: str, report_folder: Path | None, temporary: Path) -> str:
     if changes and report_folder:
         formats = {"report.md": write_markdown(changes.report), "report.json": write_json(changes.report)}
         write_files(report_folder, encode_files(formats))
-    generated = count_noun(len(find_differing_files(schemas.package, REPOSITORY / GENERATED_FOLDER)), "file")
-    lines = [f"changed   {name}" for name in ("PINNED.json", f"generated/ ({generated})", *texts)]
+    differing = find_differing_files(schemas.package, REPOSITORY / GENERATED_FOLDER)
+    generated = [f"generated/ ({count_noun(len(differing), 'file')})"] if differing else []
+    lines = [f"changed   {name}" for name in ("PINNED.json", *generated, *texts)]
     # Before files are replaced, because proposed entries of renames.toml depend on the current version.
     summary = summarise(schemas, changes, [*schemas.lines, *lines])
     package = encode_files(schemas.package)
