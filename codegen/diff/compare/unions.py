@@ -59,7 +59,7 @@ class UnionComparison:
             texts=texts or shown,
             symbols=comparison.python_names(self.new, self.old, *members),
             renamed=renamed,
-            sent_texts=(before.tag or "" if before else "", after.tag or "" if after else ""),
+            sent_texts=(_find_own_text(*self.sides[0], before), _find_own_text(*self.sides[1], after)),
             reading_code=self._write_reading_code(rule, after),
         )
 
@@ -219,6 +219,18 @@ def _content_of(schema: Schema, member: Member, names: dict[str, str]) -> tuple[
     base = names.get(definition.base, definition.base) if definition.base else ""
     own = [(field.wire, *meaning_of_field(field, names)) for field in definition.fields if field.tag is None]
     return (base, *sorted(own, key=str))
+
+
+def _find_own_text(schema: Schema, union: Union, member: Member | None) -> str:
+    """Return a text that is only in messages with this member: its tag, or a property; empty if there is none."""
+    if member is None or member.tag:
+        return member.tag or "" if member else ""
+    others = {key for other in union.members if other.name != member.name for key in _list_keys(schema, other)}
+    return next((key for key in _list_keys(schema, member) if key not in others), "")
+
+
+def _list_keys(schema: Schema, member: Member) -> list[str]:
+    return [field.wire for model in schema.concrete_models(member.name) for field in schema.fields(model.name)]
 
 
 def _show_union(schema: Schema, union: Union) -> str:

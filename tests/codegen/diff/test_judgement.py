@@ -147,6 +147,19 @@ def test_a_new_member_of_a_union_in_a_union_breaks_the_messages_of_both() -> Non
     assert json.loads(finding.refused[0])["params"] == {"update": {"state": "off", "kind": "more"}}
 
 
+def test_if_members_get_a_tag_the_messages_of_each_show_that_member() -> None:
+    def union(*members: Schema) -> Schema:
+        contents = {"Text": model(["text"], text=STRING), "Blob": model(["blob"], blob=STRING)}
+        return around("request", model(["x"], x=ref("Either"))) | contents | {"Either": {"anyOf": [*members]}}
+
+    untagged = union(*({"title": title, **wraps(name)} for title, name in (("One", "Text"), ("Two", "Blob"))))
+    report = compare(side(untagged), side(union(tagged("type", "text", "Text"), tagged("type", "blob", "Blob"))))
+    assert {finding.subject: json.loads(finding.refused[1])["params"]["x"] for finding in report.findings} == {
+        "Either:text": {"text": ""},
+        "Either:blob": {"blob": ""},
+    }
+
+
 def test_a_default_that_restates_the_default_of_a_new_property_is_safe() -> None:
     def holding(default: Schema, **properties: Schema) -> Schema:
         holder = model(capabilities={**ref("Capabilities"), "default": default})
