@@ -47,7 +47,10 @@ def add_proposed_entries(text: str, head: Side) -> str:
         for method in snapshot.schema.methods:
             key = find_version_tables(profile), method.side, method.wire
             if not method.table and proposed.setdefault(key, method.entry) != method.entry:
-                message = f"{METHODS} has no entry for {method.wire}, and another profile proposes a different one."
+                entries = " and ".join(map(write_toml, (proposed[key], method.entry)))
+                message = (
+                    f"{METHODS} has no entry for {method.wire}, and two profiles propose different ones: {entries}."
+                )
                 pointer = f"/$defs/{method.params}/x-method"
                 raise SchemaError(pointer, message, snapshot.file, f"Add an entry to [{key[0]}.{method.side}].")
     for (version, side, wire), entry in proposed.items():

@@ -67,6 +67,15 @@ def test_a_confirmed_entry_is_no_longer_left_to_confirm(repository: Repository) 
 
 @pytest.mark.slow
 @pytest.mark.xdist_group("upgrade command")
+def test_different_proposals_of_two_profiles_are_named(repository: Repository) -> None:
+    stable, unstable = (changed(**INITIALIZE, **method(doc)) for doc in ("It says nothing.", "If `rewind` is there."))
+    error = repository.refused(repository.package("1.1.0", stable, v1_unstable=unstable), 1)
+    assert 'two profiles propose different ones: { offered = "the other side is known to handle it" } and {' in error
+    assert "Add an entry to [v1.agent]." in error
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("upgrade command")
 def test_without_an_upgrade_a_method_without_an_entry_stops_the_generator(repository: Repository) -> None:
     assert repository.copy.run("fetch", str(repository.package("1.1.0", changed(**method())))).code == 0
     done = repository.copy.run("regen")
