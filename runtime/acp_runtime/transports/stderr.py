@@ -78,22 +78,25 @@ class StderrCopy:
         """End the copy with what is in the pipe now. Waits until the pipe has room."""
         self._has_ended = True
         with suppress(OSError, ValueError), self._writing:  # the copy may have ended just now
-            self._writing.write(self._end_mark)
+            write_all(self._writing, self._end_mark)
 
     def _copy(self) -> None:
         rest = b""
         with self._files:
             while data := self._reading.read(CAPACITY):
                 text, end, _ = (rest + data).partition(self._end_mark)
+                rest = b""
                 if self._has_ended and not end:  # it may end with a part of the mark
                     text, rest = text[: 1 - _MARK_BYTES], text[1 - _MARK_BYTES :]
-                self._tail = (self._tail + text)[-self._max_tail :] if self._max_tail else b""
-                if text:
-                    self._put(text)
+                self._put(text)
                 if end:
                     break
+            self._put(rest)
 
     def _put(self, data: bytes) -> None:
+        if not data:
+            return
+        self._tail = (self._tail + data)[-self._max_tail :] if self._max_tail else b""
         try:
             if self._sink is not None:
                 self._sink(data)

@@ -5,7 +5,7 @@ A thread reads or writes. The threads are daemons, so one that is stuck in a rea
 
 from __future__ import annotations
 
-import select
+import selectors
 from contextlib import suppress
 from io import FileIO
 from queue import SimpleQueue
@@ -93,5 +93,7 @@ def write_all(file: FileIO, data: bytes) -> None:
     while view:
         written: int | None = file.write(view)
         if written is None:  # somebody who shares it has set O_NONBLOCK
-            select.select([], [file], [])
+            with selectors.DefaultSelector() as selector:
+                selector.register(file, selectors.EVENT_WRITE)
+                selector.select()
         view = view[written or 0 :]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import io
 import os
+import select
+import sys
 import threading
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -56,6 +58,43 @@ async def test_rule_23_all_bytes_before_the_end_are_kept_and_none_after_it(
         copy.start()
         await until_copied(copy)
     assert copy.tail == "last\0words"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="non-blocking pipes of POSIX")
+async def test_rule_23_the_copy_ends_although_a_descendant_has_filled_stderr_without_blocking() -> None:
+    forwarded = list[bytes]()
+    has_begun, may_continue = threading.Event(), threading.Event()
+
+    def forward(data: bytes) -> None:
+        has_begun.set()
+        may_continue.wait(30)
+        forwarded.append(data)
+
+    with copying(forward) as (copy, of_descendant):
+        written = of_descendant.write(b"first")
+        assert has_begun.wait(30)
+        os.set_blocking(of_descendant.fileno(), False)
+        for size in (select.PIPE_BUF, 1):
+            while (count := of_descendant.write(b"x" * size)) is not None:
+                written += count
+        threading.Thread(target=copy.end).start()
+        may_continue.set()
+        await until_copied(copy)
+    assert sum(map(len, forwarded)) == written
+
+
+async def test_rule_23_without_an_end_mark_everything_is_forwarded(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise OSError
+
+    monkeypatch.setattr("acp_runtime.transports.stderr.write_all", fail)
+    copy = StderrCopy("capture", 100)
+    with FileIO(os.dup(copy.open().fileno()), "wb") as of_subprocess:
+        of_subprocess.write(b"last words")
+        copy.end()
+        copy.start()
+    await until_copied(copy)
+    assert copy.tail == "last words"
 
 
 async def test_rule_23_a_zero_byte_in_stderr_is_forwarded_and_the_end_is_not() -> None:
