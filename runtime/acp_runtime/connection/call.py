@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 from asyncio import get_running_loop, iscoroutine
 from collections.abc import Awaitable, Coroutine
+from contextlib import suppress
 from dataclasses import dataclass, field
 from logging import WARNING, getLogger
 from typing import Any, TypeVar
@@ -257,12 +258,19 @@ class Calls:
         call = self._add(wire, method, params)
         try:
             self.writer.drain_soon()  # not awaited, because the response may come first
-            return await call.future
-        except (asyncio.CancelledError, GeneratorExit):  # the caller was cancelled, or its coroutine was closed
-            self._abandon(call)
+            result = await call.future
+        except GeneratorExit:  # the coroutine was closed, maybe in another thread or after the event loop
+            with suppress(RuntimeError):
+                self.loop.call_soon_threadsafe(self._cancelled, call)
             raise
-        finally:
+        except asyncio.CancelledError:
+            self._cancelled(call)
+            raise
+        except BaseException:
             self._returned(call)
+            raise
+        self._returned(call)
+        return result
 
     async def _call_after_cancelled_turns(self, method: Request[Any, Any], params: Any) -> Any:
         """Send a new turn of a session after the responses to the cancelled ones before it (rule 19)."""
@@ -302,6 +310,11 @@ class Calls:
         if method is not None and method.creates_session:
             self.sessions.begin_call()
         return call
+
+    def _cancelled(self, call: Call) -> None:
+        """Note that the caller of a call has stopped waiting."""
+        self._abandon(call)
+        self._returned(call)
 
     def _returned(self, call: Call) -> None:
         """Note that a call has returned to its caller."""

@@ -12,16 +12,19 @@ from typing import Any
 import pytest
 
 from acp_bindings.v1 import (
+    NewSessionRequest,
+    NewSessionResponse,
     PromptRequest,
     PromptResponse,
     RemoteAgent,
     RequestPermissionRequest,
     RequestPermissionResponse,
     SessionNotification,
+    connect_in_process,
 )
 from acp_runtime import ConnectionClosed
 from tests.support.event_loop import let_others_run
-from tests.support.runtime.peer import LINKS, Link, Peer, PlainClient, calling, update
+from tests.support.runtime.peer import LINKS, Link, Peer, PlainAgent, PlainClient, calling, update
 
 DONE: dict[str, Any] = {"stopReason": "end_turn"}
 CANCELLED: dict[str, Any] = {"outcome": {"outcome": "cancelled"}}
@@ -259,6 +262,42 @@ async def test_rule_19_a_call_whose_coroutine_is_closed_is_cancelled(link: Link)
         assert sent["method"] == "session/new"
         assert (await peer.receive())["params"] == {"requestId": sent["id"]}
         assert agent.find_call(sent["id"]) is None
+
+
+async def test_rule_19_a_call_whose_coroutine_is_closed_in_another_thread_is_cancelled(link: Link) -> None:
+    asyncio.get_running_loop().set_debug(True)  # so that asyncio checks the thread
+    async with calling(link) as (agent, peer):
+        call: Any = agent.session_new(cwd="/", mcp_servers=[])
+        call.send(None)
+        await asyncio.to_thread(call.close)
+        sent = await peer.receive()
+        assert (await peer.receive())["params"] == {"requestId": sent["id"]}
+
+
+def test_rule_19_the_coroutine_of_a_call_can_be_closed_after_the_event_loop() -> None:
+    class Busy(PlainAgent):
+        async def session_new(self, request: NewSessionRequest, /) -> NewSessionResponse:
+            begun.set()
+            await asyncio.Event().wait()
+            raise AssertionError
+
+    async def begin() -> tuple[object, Any]:
+        connection = connect_in_process(Busy, PlainClient)
+        agent = await connection.__aenter__()
+        await agent.initialize(protocol_version=1)
+        call: Any = agent.session_new(cwd="/", mcp_servers=[])
+        call.send(None)
+        await begun.wait()
+        return connection, call
+
+    begun = asyncio.Event()
+    loop = asyncio.new_event_loop()
+    loop.set_exception_handler(lambda *_: None)  # called for the tasks of the connection, which never end
+    connection, call = loop.run_until_complete(begin())
+    loop.close()
+    call.close()
+    del connection
+    gc.collect()
 
 
 async def test_rule_19_a_cancelled_call_keeps_neither_params_nor_handled_message(link: Link) -> None:
