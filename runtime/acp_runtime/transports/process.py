@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from io import FileIO
 from logging import WARNING, getLogger
 from pathlib import Path
@@ -94,8 +94,9 @@ class Process:
                 await self._close()
         finally:
             self._group.end_now()
-            self.stdout.close()
-            self.stdin.abort()
+            for close in (self.stdout.close, self.stdin.abort):
+                with suppress(RuntimeError):  # the event loop is closed
+                    close()
             self._release.close()
         self.closing.raise_cancelled()
 

@@ -101,6 +101,23 @@ async def test_rule_23_leaving_the_event_loop_kills_the_process_and_closes_its_p
         process.stdin.write(b"x")
 
 
+async def test_rule_23_after_the_event_loop_a_process_is_killed_and_its_pipes_are_closed() -> None:
+    class OfClosedLoop(Received):
+        def ended(self, error: OSError | None, /) -> None:
+            super().ended(error)
+            raise RuntimeError("Event loop is closed")
+
+    received, process = OfClosedLoop(), run("import signal; signal.pause()", exit_deadline=3600.0)
+    with pytest.raises(GeneratorExit):
+        async with process:
+            process.stdout.start(received)
+            raise GeneratorExit
+    assert process.returncode == -signal.SIGKILL
+    assert received.ends == [None]
+    with pytest.raises(BrokenPipeError):
+        process.stdin.write(b"x")
+
+
 # Starts a child that outlives it, and writes its id to stderr.
 FORKS = """
 import os, signal
