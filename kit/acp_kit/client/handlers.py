@@ -114,7 +114,6 @@ def _roots(
 
 # What handlers use, which the subclass sets.
 _ATTRIBUTES: Mapping[type, str] = {
-    UpdateHandlers: "agent",
     FileHandlers: "workspace",
     TerminalHandlers: "terminals",
     PermissionHandlers: "permissions",
@@ -126,24 +125,40 @@ def check_client(agent: v1.RemoteAgent) -> None:
     """Check that the client of an agent has set what its handlers use.
 
     Raises:
-        TypeError: if it has not, or if `self.agent` of its `UpdateHandlers` is another agent.
+        TypeError: if it has not, or if `self.agent` of its `UpdateHandlers` is not this agent.
     """
     client: Any = agent.handler
     _check_attributes(client)
-    if isinstance(client, UpdateHandlers) and client.agent is not agent:
+    if not _inherits_handlers(client, UpdateHandlers):
+        return
+    _check_attribute(client, UpdateHandlers, "agent")
+    # Not whether it is the same object: it may be a weak proxy.
+    if getattr(client.agent, "__dict__", None) is not vars(agent):
         raise TypeError(
-            f"`self.agent` of this {type(client).__qualname__} is the proxy of another agent, which would get the "
-            "updates. Create a client for each agent."
+            f"`self.agent` of this {type(client).__qualname__} is not the agent of the session, so it would not get "
+            "the updates. Set it to the proxy that the factory gets, and create a client for each agent."
         )
 
 
 def _check_attributes(client: object) -> None:
     for base, attribute in _ATTRIBUTES.items():
-        if isinstance(client, base) and not hasattr(client, attribute):
-            raise TypeError(
-                f"{type(client).__qualname__} inherits {base.__name__}, so it must set `self.{attribute}`, "
-                "for example in `__init__`."
-            )
+        if _inherits_handlers(client, base):
+            _check_attribute(client, base, attribute)
+
+
+def _inherits_handlers(client: object, base: type) -> bool:
+    """Return whether the client has a handler of this base class that its own class doesn't override."""
+    handlers = [(name, handler) for name, handler in vars(base).items() if not name.startswith("_")]
+    return isinstance(client, base) and any(getattr(type(client), name, None) is handler for name, handler in handlers)
+
+
+def _check_attribute(client: object, base: type, attribute: str) -> None:
+    # A property isn't called, because it may create something.
+    if not hasattr(type(client), attribute) and not hasattr(client, attribute):
+        raise TypeError(
+            f"{type(client).__qualname__} inherits {base.__name__}, so it must set `self.{attribute}`, "
+            "for example in `__init__`."
+        )
 
 
 def client_capabilities(handler: v1.Client, *, meta: dict[str, Any] | None = None) -> v1.ClientCapabilities:

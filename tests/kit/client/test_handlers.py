@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from acp_kit.client import (
     Workspace,
     allow,
     client_capabilities,
+    deliver_update,
     open_session,
 )
 from acp_kit.testing import ScriptedAgent, connect
@@ -83,8 +85,9 @@ async def test_a_client_that_has_not_set_what_its_handlers_use_opens_no_session(
     advice = f"Unfinished inherits {base.__name__}, so it must set `self.{attribute}`, for example in `__init__`"
     async with v1.connect_in_process(_agent, Unfinished) as agent:
         await agent.initialize(protocol_version=1)
-        with pytest.raises(TypeError, match=advice):
-            client_capabilities(agent.handler)
+        if base is not UpdateHandlers:
+            with pytest.raises(TypeError, match=advice):
+                client_capabilities(agent.handler)
         with pytest.raises(TypeError, match=advice):
             async with open_session(agent, cwd="/work"):
                 pass
@@ -104,10 +107,54 @@ async def test_a_client_that_two_agents_share_opens_no_session_of_the_first_one(
     ):
         await first.initialize(protocol_version=1)
         await second.initialize(protocol_version=1)
-        with pytest.raises(TypeError, match="is the proxy of another agent"):
-            async with open_session(first, cwd="/work"):
-                pass
+        for wrong in (second, None):
+            clients[0].agent = wrong  # type: ignore[assignment]
+            with pytest.raises(TypeError, match="is not the agent of the session"):
+                async with open_session(first, cwd="/work"):
+                    pass
+        clients[0].agent = second
         async with open_session(second, cwd="/work") as session:
+            assert await session.ask("go") == "hello"
+
+
+class _SetsAgentLater(Viewer):
+    def __init__(self, agent: v1.RemoteAgent) -> None:
+        self.permissions = PermissionPolicy()
+
+
+class _WeakAgent(Viewer):
+    def __init__(self, agent: v1.RemoteAgent) -> None:
+        super().__init__(weakref.proxy(agent))
+
+
+class _FailingProperty(Viewer):
+    @property
+    def permissions(self) -> PermissionPolicy:
+        raise LookupError("there is no window yet")
+
+    @permissions.setter
+    def permissions(self, _: PermissionPolicy) -> None: ...
+
+
+class _OwnHandlers(UpdateHandlers, PermissionHandlers, v1.Client):
+    def __init__(self, agent: v1.RemoteAgent) -> None:
+        self.remote = agent
+
+    async def session_update(self, notification: v1.SessionNotification, /) -> None:
+        deliver_update(self.remote, notification)
+
+    async def session_request_permission(self, request: v1.RequestPermissionRequest, /) -> v1.RequestPermissionResponse:
+        raise AssertionError
+
+
+@pytest.mark.parametrize("client", [_SetsAgentLater, _WeakAgent, _FailingProperty, _OwnHandlers])
+async def test_a_client_opens_sessions_however_it_sets_what_its_handlers_use(client: Any) -> None:
+    async with v1.connect_in_process(_agent, client) as agent:
+        capabilities = client_capabilities(agent.handler)
+        await agent.initialize(protocol_version=1, client_capabilities=capabilities)
+        if client is _SetsAgentLater:
+            vars(agent.handler)["agent"] = agent
+        async with open_session(agent, cwd="/work") as session:
             assert await session.ask("go") == "hello"
 
 
