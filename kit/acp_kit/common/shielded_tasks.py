@@ -7,6 +7,8 @@ from collections.abc import Callable, Coroutine
 from logging import getLogger
 from typing import Any, TypeVar
 
+from acp_runtime import ConnectionClosed
+
 T = TypeVar("T")
 
 # How long `run_within` still waits after a cancellation, in seconds.
@@ -27,7 +29,8 @@ async def run_to_end(work: Coroutine[Any, Any, T], on_cancel: Callable[[], objec
 
     Raises:
         CancelledError: if this task was cancelled meanwhile, once the coroutine has ended. An error of the coroutine is
-            logged. (If that error was raised instead, a task that continues after errors would never end.)
+            logged, except that the peer has left. (If it was raised instead, a task that continues after errors would
+            never end.)
     """
     task = asyncio.create_task(work)
     cancelled: asyncio.CancelledError | None = None
@@ -37,11 +40,21 @@ async def run_to_end(work: Coroutine[Any, Any, T], on_cancel: Callable[[], objec
         except asyncio.CancelledError as error:
             cancelled = error
             on_cancel()
+        except GeneratorExit:
+            _background_tasks.add(task)
+            task.add_done_callback(_log_failure)
+            raise
     if cancelled is None:
         return task.result()
-    if not task.cancelled() and (failure := task.exception()) is not None:
-        _logger.error("A task was cancelled, and what it had to finish first has failed", exc_info=failure)
+    _log_failure(task)
     raise cancelled
+
+
+def _log_failure(task: asyncio.Task[Any]) -> None:
+    _background_tasks.discard(task)
+    failure = None if task.cancelled() else task.exception()
+    if failure is not None and not isinstance(failure, ConnectionClosed):
+        _logger.error("A task was cancelled, and what it had to finish first has failed", exc_info=failure)
 
 
 async def run_within(work: Coroutine[Any, Any, object], deadline: float) -> None:
