@@ -156,6 +156,10 @@ class _Callback:
         """Call the function in this thread."""
         try:
             result = self._function(self._request)
+        except StopIteration as error:  # such as from `next`; a future would refuse it
+            failure = RuntimeError("A callback has raised StopIteration")
+            failure.__cause__ = error
+            self._settle(self._fail, failure)
         except Exception as error:
             self._settle(self._fail, error)
         except BaseException:  # such as Ctrl-C, which also ends the wait of this thread

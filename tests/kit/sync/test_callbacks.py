@@ -42,6 +42,15 @@ def test_the_user_is_asked_in_the_thread_that_waits() -> None:
     assert asked == [("Delete everything", threading.main_thread())]
 
 
+def test_a_callback_that_raises_stop_iteration_answers_nothing(caplog: pytest.LogCaptureFixture) -> None:
+    def ask(request: v1.RequestPermissionRequest) -> str:
+        return next(option.option_id for option in request.options if option.name == "Perhaps")
+
+    with acting(ask=ask) as agent, agent.open_session() as session:
+        assert session.ask("ask", timeout=30) == "May I? no"
+    assert "A callback has raised StopIteration" in caplog.text
+
+
 def test_the_loop_over_a_turn_reads_updates_that_came_before_the_question() -> None:
     seen: list[str] = []
 
