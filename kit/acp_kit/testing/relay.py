@@ -29,7 +29,10 @@ def pass_on(agent: socket.socket, stdout: BinaryIO) -> int:
             stdout.write(data)
             stdout.flush()
             if end:
-                return int(code + b"".join(iter(lambda: agent.recv(_CHUNK_BYTES), b"")))
+                with suppress(ConnectionError):  # the agent has ended, and something that was sent to it is unread
+                    while more := agent.recv(_CHUNK_BYTES):
+                        code += more
+                return int(code)
     return 0
 
 

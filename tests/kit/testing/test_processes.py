@@ -198,3 +198,11 @@ async def test_the_exit_code_may_arrive_after_the_mark_before_it() -> None:
         await is_flushed.wait()
         ours.sendall(b"7")
     assert await relaying == 7
+
+
+async def test_the_exit_code_of_an_agent_that_leaves_something_unread_arrives() -> None:
+    ours, theirs = socket.socketpair()
+    with ours:
+        theirs.sendall(b"unread")
+        ours.sendall(END + b"7")
+    assert await asyncio.to_thread(pass_on, theirs, BytesIO()) == 7
