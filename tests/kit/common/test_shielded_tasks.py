@@ -8,7 +8,7 @@ import pytest
 
 from acp_kit.common.shielded_tasks import run_to_end
 from acp_runtime import ConnectionClosed
-from tests.support.loop_iterations import let_others_run
+from tests.support.event_loop import let_others_run
 
 
 async def test_a_cancellation_goes_before_an_error_which_is_logged(caplog: pytest.LogCaptureFixture) -> None:
