@@ -94,9 +94,9 @@ class Process:
                 await self._close()
         finally:
             self._group.end_now()
-            for close in (self.stdout.close, self.stdin.abort):
-                with suppress(RuntimeError):  # the event loop is closed
-                    close()
+            with suppress(RuntimeError):  # the event loop is closed
+                self.stdout.close()
+            self.stdin.abort()
             self._release.close()
         self.closing.raise_cancelled()
 

@@ -253,7 +253,9 @@ async def test_rule_19_a_call_that_is_cancelled_when_its_response_is_here_sends_
         may_end.set()
 
 
-async def test_rule_19_a_call_whose_coroutine_is_closed_is_cancelled(link: Link) -> None:
+async def test_rule_19_a_call_whose_coroutine_is_closed_is_cancelled(
+    link: Link, caplog: pytest.LogCaptureFixture
+) -> None:
     async with calling(link) as (agent, peer):
         call: Any = agent.session_new(cwd="/", mcp_servers=[])
         call.send(None)
@@ -262,6 +264,7 @@ async def test_rule_19_a_call_whose_coroutine_is_closed_is_cancelled(link: Link)
         assert sent["method"] == "session/new"
         assert (await peer.receive())["params"] == {"requestId": sent["id"]}
         assert agent.find_call(sent["id"]) is None
+    assert caplog.records == []
 
 
 async def test_rule_19_a_call_whose_coroutine_is_closed_in_another_thread_is_cancelled(link: Link) -> None:
