@@ -293,9 +293,12 @@ def test_rule_19_the_coroutine_of_a_call_can_be_closed_after_the_event_loop() ->
         await begun.wait()
         return connection, call
 
+    def ignore(*_: object) -> None:
+        """Ignore the tasks of the connection, which never end."""
+
     begun = asyncio.Event()
     loop = asyncio.new_event_loop()
-    loop.set_exception_handler(lambda *_: None)  # called for the tasks of the connection, which never end
+    loop.set_exception_handler(ignore)
     connection, call = loop.run_until_complete(begin())
     loop.close()
     call.close()
