@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import selectors
 import signal
 import subprocess
 import sys
@@ -13,7 +14,7 @@ from pathlib import Path
 from subprocess import PIPE
 from threading import Thread
 from types import FrameType
-from typing import IO
+from typing import IO, cast
 
 from acp_kit.common.command_line import explain_start
 from acp_kit.local.orphan_guard import OrphanGuard
@@ -132,7 +133,12 @@ class _Stream(Thread):
                 self._recorder.note(self._direction, data)
                 rest = memoryview(data)
                 while rest:
-                    rest = rest[self._target.write(rest) :]
+                    written = cast("int | None", self._target.write(rest))
+                    if written is None:  # somebody who shares it has set O_NONBLOCK
+                        with selectors.DefaultSelector() as selector:
+                            selector.register(self._target, selectors.EVENT_WRITE)
+                            selector.select()
+                    rest = rest[written or 0 :]
 
     def drain(self) -> None:
         """Wait until everything was passed on, or nothing has come for a while."""

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+from io import FileIO
 from pathlib import Path
 from select import select
 from subprocess import PIPE
@@ -37,6 +38,21 @@ def test_a_message_passes_before_the_next_one_comes(file: Path) -> None:
             tap.stdin.write(b"%d\n" % number)
             tap.stdin.flush()
             assert tap.stdout.readline() == b"%d\n" % number
+
+
+@_POSIX
+def test_everything_passes_to_a_full_pipe_that_does_not_block(file: Path) -> None:
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    agent = python("os.write(1, b'x' * 150_000); os.write(2, b'written')")
+    with (
+        FileIO(reading) as stdout,
+        subprocess.Popen(tap_command(file, *agent), stdin=PIPE, stdout=writing, stderr=PIPE) as tap,
+    ):
+        os.close(writing)
+        assert tap.stderr
+        assert tap.stderr.read(7) == b"written"  # so the pipe is full, and the rest is in the tap
+        assert stdout.readall() == b"x" * 150_000
 
 
 @_POSIX
