@@ -1,7 +1,7 @@
 """One connection: JSON-RPC in both directions over a byte source and a byte writer, on asyncio.
 
 Begin with `connection.py`, which makes the parts from the bottom up; `dispatch.py`, where received messages come in;
-and `call.py`, where this side's messages go out. Then:
+and `calls.py`, where this side's messages go out. Then:
 
 * `request.py`: the peer's requests, and the turns that the peer cancels
 * `session.py`: the order of notifications, and those to sessions whose ids are still on their way

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from logging import ERROR, getLogger
 from typing import Any
 
-from acp_runtime.connection.call import Calls, InstrumentedCalls
+from acp_runtime.connection.calls import Calls, InstrumentedCalls
 from acp_runtime.connection.dispatch import Dispatch
 from acp_runtime.connection.in_flight import Tasks
 from acp_runtime.connection.interfaces import ByteSource, ByteWriter, PeerProcess

@@ -12,7 +12,7 @@ from logging import DEBUG, WARNING, getLogger
 from typing import Any
 
 from acp_runtime.connection.batch import Answers, BatchAnswers
-from acp_runtime.connection.call import Calls
+from acp_runtime.connection.calls import Calls
 from acp_runtime.connection.in_flight import Handle, InFlightNotification
 from acp_runtime.connection.limits import Limits
 from acp_runtime.connection.reader import Reader

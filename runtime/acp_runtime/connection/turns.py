@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from acp_runtime.connection.call import Call
 from acp_runtime.connection.ids import Groups, RecentIds
-from acp_runtime.connection.pending import Call
 from acp_runtime.connection.request import Requests
 from acp_runtime.stubs.methods import Cancelled, Notification, Request
 from acp_runtime.stubs.sides import Side
