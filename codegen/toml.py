@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import tomllib
+from collections.abc import Hashable
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias, TypeVar
+from typing import Annotated, Any, TypeAlias, TypeVar, cast
 
 from pydantic import Field, TypeAdapter, ValidationError
 
@@ -55,7 +56,7 @@ def parse_toml(content: bytes, name: str) -> dict[str, Any]:
 
 
 @cache  # it takes longer than validating
-def _make_adapter(form: type[Any]) -> TypeAdapter[Any]:
+def _make_adapter(form: Any) -> TypeAdapter[Any]:
     return TypeAdapter(form)
 
 
@@ -66,7 +67,7 @@ def validate(form: type[T], value: Any, name: str, next_step: str = SEE_TOP_OF_F
         FileError: it doesn't have the form.
     """
     try:
-        content: T = _make_adapter(form).validate_python(value)
+        content: T = _make_adapter(cast("Hashable", form)).validate_python(value)
         return content
     except ValidationError as error:
         first = error.errors()[0]

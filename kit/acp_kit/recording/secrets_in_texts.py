@@ -103,8 +103,6 @@ _COLOR = re.compile(rb"(?<!\\)\\+(?:u001[bB]|x1[bB]|033|e)\[[\d;:?]{0,40}[A-Za-z
 # Each pattern, and texts of which every match contains one. Searching for these first is faster. All but the tokens
 # are searched for in the text in lower case.
 _Pattern = tuple[tuple[bytes, ...], bytes]
-# Most patterns are never needed, and compiling all takes longer than other imports of the kit.
-_compile = cache(re.compile)
 
 
 def _pattern(parts: Sequence[str], pattern: str) -> _Pattern:
@@ -326,6 +324,11 @@ def _search(text: bytes, patterns: Sequence[_Pattern]) -> Iterator[tuple[int, in
             if part in text:
                 yield from (match.span(match.lastindex or 0) for match in _compile(pattern).finditer(text))
                 break
+
+
+@cache  # on first use, because compiling all patterns takes longer than most imports
+def _compile(pattern: bytes) -> re.Pattern[bytes]:
+    return re.compile(pattern)
 
 
 def _is_escaped(text: bytes, place: int) -> bool:
