@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import tomllib
+from collections.abc import Hashable
+from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias, TypeVar
+from typing import Annotated, Any, TypeAlias, TypeVar, cast
 
 from pydantic import Field, TypeAdapter, ValidationError
 
@@ -53,6 +55,11 @@ def parse_toml(content: bytes, name: str) -> dict[str, Any]:
         raise FileError("", f"{name}: Not TOML: {error}. Correct the file, or restore it with git.") from error
 
 
+@cache  # it takes longer than validating
+def _make_adapter(form: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(form)
+
+
 def validate(form: type[T], value: Any, name: str, next_step: str = SEE_TOP_OF_FILE) -> T:
     """Return the content of a file as an instance of its form.
 
@@ -60,7 +67,8 @@ def validate(form: type[T], value: Any, name: str, next_step: str = SEE_TOP_OF_F
         FileError: it doesn't have the form.
     """
     try:
-        return TypeAdapter(form).validate_python(value)
+        content: T = _make_adapter(cast("Hashable", form)).validate_python(value)
+        return content
     except ValidationError as error:
         first = error.errors()[0]
         pointer = "".join(f"/{escape(str(key))}" for key in first["loc"])

@@ -135,6 +135,8 @@ class Type:
         return dict(self.limits).get(name)
 
     def renamed(self, names: Mapping[str, str]) -> Type:
+        if not names:
+            return self
         return replace(self, name=names.get(self.name, self.name), parts=tuple(p.renamed(names) for p in self.parts))
 
     def with_any_inside(self, names: Collection[str], *, inside: bool = False) -> Type:

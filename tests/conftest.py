@@ -18,7 +18,7 @@ from tools.third_party import UnavailableError, wheels
 # `make test` refuses these programs.
 _REFUSED = ("chromium", "haproxy", "initdb", "nginx", "node", "npm", "npx", "uvx")
 # Folders whose tests are all for `make test-all`.
-_TEST_ALL = tuple(ROOT / "tests" / folder for folder in ("codegen/reference", "interop", "stress"))
+_TEST_ALL = ("tests/codegen/reference/", "tests/interop/", "tests/stress/")
 
 pytest_plugins = ["tests.support.async_tests", "tests.support.postgresql"]
 
@@ -52,6 +52,12 @@ def pytest_xdist_auto_num_workers() -> int:
     return (os.cpu_count() or 1) * 2
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Don't import the modules of folders from which no test is selected."""
+    is_left_out = "not test_all" in config.option.markexpr and f"{collection_path.as_posix()}/".endswith(_TEST_ALL)
+    return is_left_out or None
+
+
 @pytest.hookimpl(tryfirst=True)  # pytest selects by markers, and pytest-xdist reads the groups, in the same hook
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Mark whole folders `test_all`. Run slow tests first, so that no process begins one when the others are done.
@@ -60,7 +66,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     that are many in `make stress` don't.
     """
     for item in items:
-        if any(item.path.is_relative_to(folder) for folder in _TEST_ALL):
+        if item.nodeid.startswith(_TEST_ALL):
             item.add_marker("test_all")
     if not hasattr(config, "workerinput"):
         return

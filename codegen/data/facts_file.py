@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, NotRequired, TypeAlias, get_args
 
-from pydantic import AfterValidator, Field, with_config
+from pydantic import AfterValidator, Field, StringConstraints, with_config
 from typing_extensions import TypedDict
 
 from codegen.errors import FileError
@@ -209,7 +209,7 @@ def parse_facts(content: bytes, name: str) -> Tables:
     """
     tables = parse_toml(content, name)
     pattern = f"^({'|'.join(_VERSIONS)})({UNSTABLE}|{NEXT})?$"
-    validate(dict[Annotated[str, Field(pattern=pattern)], _VersionTables], tables, name)
+    validate(dict[Annotated[str, StringConstraints(pattern=pattern)], _VersionTables], tables, name)
     return tables
 
 

@@ -63,8 +63,8 @@ def _canonicalise_object(schema: dict[str, Any]) -> dict[str, Any]:
         for keyword, value in schema.items()
         if annotations[keyword] in (None, DEPRECATED)
     }
-    texts = [canonical.get("description", ""), *(escape_unsafe(text or "") for text in annotations.values())]
     if any(annotations.values()):
+        texts = [canonical.get("description", ""), *(escape_unsafe(text or "") for text in annotations.values())]
         canonical["description"] = "\n\n".join(filter(None, texts))
     if is_array(values := canonical.get("enum")) and len(values) == 1 and "const" not in canonical:
         canonical["const"] = canonical.pop("enum")[0]
@@ -143,7 +143,7 @@ def _is_list(value: Json) -> bool:
 
 
 def _is_names(value: Json) -> bool:
-    return _is_list(value) and all(map(_is_text, value))
+    return is_array(value) and bool(value) and all(map(_is_text, value)) and len(set(value)) == len(value)
 
 
 def _is_mapping(discriminator: dict[str, Json]) -> bool:

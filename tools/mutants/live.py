@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import gc
 import inspect
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from types import CodeType, FunctionType
@@ -15,7 +16,7 @@ from tools.paths import ROOT
 # The functions of a process, by file, qualified name and first line.
 Functions = dict[tuple[str, str, int], list[FunctionType]]
 # Functions, each with its new code.
-ChangedCode = list[tuple[FunctionType, CodeType]]
+ChangedCode = Sequence[tuple[FunctionType, CodeType]]
 # Folders with packages; the others are packages.
 _IMPORT_ROOTS = ("generated", "kit", "runtime")
 _IS_FUNCTION = inspect.CO_OPTIMIZED | inspect.CO_NEWLOCALS
@@ -42,9 +43,7 @@ def find_functions(files: set[str]) -> Functions:
 
 def needs_import(change: Change) -> bool:
     """Return whether no function of a running process can get the change."""
-    path = str(ROOT / change.file)
-    old = compile(change.read_source(), path, "exec", dont_inherit=True)
-    new = compile(change.apply(), path, "exec", dont_inherit=True)
+    old, new = _compile_unchanged(change.file, change.read_source()), _compile(change.file, change.apply())
     try:
         return any(before.co_freevars != after.co_freevars for before, after in _find_changed_functions(old, new))
     except ChangesImportError:
@@ -57,10 +56,8 @@ def compile_change(change: Change, functions: Functions) -> ChangedCode:
     Raises:
         ChangesImportError: the process has to import the changed file instead.
     """
-    path = str(ROOT / change.file)
-    old = compile(change.read_source(), path, "exec", dont_inherit=True)
-    new = compile(change.apply(), path, "exec", dont_inherit=True)
-    changed: ChangedCode = []
+    old, new = _compile_unchanged(change.file, change.read_source()), _compile(change.file, change.apply())
+    changed: list[tuple[FunctionType, CodeType]] = []
     for before, after in _find_changed_functions(old, new):
         for function in functions.get(_key(before), []):
             if before.co_freevars != after.co_freevars:
@@ -69,6 +66,13 @@ def compile_change(change: Change, functions: Functions) -> ChangedCode:
     if not changed:
         raise ChangesImportError
     return changed
+
+
+def _compile(file: str, source: str) -> CodeType:
+    return compile(source, str(ROOT / file), "exec", dont_inherit=True)
+
+
+_compile_unchanged = cache(_compile)
 
 
 def _key(code: CodeType) -> tuple[str, str, int]:

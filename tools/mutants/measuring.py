@@ -21,7 +21,7 @@ from tools.mutants.folders import BUILD, find_files
 from tools.mutants.forks import fork, reports
 from tools.paths import ROOT
 
-PYTEST_ARGUMENTS = ["-q", "-p", "no:cacheprovider", "-n0", "--timeout=0", "--capture=no", "--tb=native"]
+PYTEST_ARGUMENTS = ["-q", "-p", "no:cacheprovider", "-n0", "--timeout=0", "--capture=no", "--tb=line"]
 _COVERAGE_OF_PROGRAMS = """[run]
 context = ${MUTANTS_TEST}
 data_file = {folder}/data

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import pytest
 
 from tools.mutants.forks import Report, fork, reports, share
 from tools.mutants.known import Known, read_equivalent, read_survivors
-from tools.mutants.live import ChangesImportError, Functions, compile_change, find_functions
+from tools.mutants.live import ChangedCode, ChangesImportError, Functions, compile_change, find_functions
 from tools.mutants.measuring import PYTEST_ARGUMENTS
 from tools.mutants.running import Collected, find_failure
 
@@ -24,6 +25,14 @@ _AT_IMPORT = (
 _NOT_NOTICED = "No test notices this change: the tests that tools/mutants/survivors.toml names for it pass with it."
 
 
+class _Attempt(NamedTuple):
+    """A change to try, or what is wrong with its entry."""
+
+    tests: Sequence[pytest.Item] = ()
+    changed: ChangedCode = ()
+    problem: str = ""
+
+
 def replay() -> int:
     """Try each change with the tests that notice it, and print what is wrong. Return the exit code."""
     known = read_survivors()
@@ -31,13 +40,10 @@ def replay() -> int:
 
     def run(report: Report) -> None:
         def try_all(items: list[pytest.Item]) -> None:
-            functions = find_functions({entry.change.file for entry in known})
-
-            def problem(index: int) -> str:
-                return _find_problem(known[index], items, functions)
-
-            for _, text in share(len(known), _AT_ONCE, problem):
-                report(text)
+            # Before the forks, because each would copy the memory that this uses.
+            attempts = _prepare(known, items)
+            for index, problem in share(len(known), _AT_ONCE, lambda index: _find_problem(attempts[index])):
+                report(_describe(known[index], problem) if problem else "")
 
         pytest.main([*files, *PYTEST_ARGUMENTS], plugins=[Collected(try_all)])
 
@@ -59,23 +65,35 @@ def _find_gone_equivalents() -> Iterator[str]:
             yield f"{error} Adapt the entry of tools/mutants/equivalent.toml to the code, or delete it with the code."
 
 
-def _find_problem(entry: Known, items: Sequence[pytest.Item], functions: Functions) -> str:
+def _prepare(known: Sequence[Known], items: Sequence[pytest.Item]) -> list[_Attempt]:
+    functions = find_functions({entry.change.file for entry in known})
+    by_name: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        for name in {item.nodeid, item.nodeid.split("[")[0]}:
+            by_name.setdefault(name, []).append(item)
+    return [_prepare_attempt(entry, by_name, functions) for entry in known]
+
+
+def _prepare_attempt(entry: Known, by_name: Mapping[str, Sequence[pytest.Item]], functions: Functions) -> _Attempt:
+    if not by_name.keys() >= set(entry.tests):
+        return _Attempt(problem=_NO_SUCH_TEST)
+    tests = [item for name in entry.tests for item in by_name[name]]
+    try:
+        return _Attempt(tests, compile_change(entry.change, functions))
+    except LookupError:
+        return _Attempt(problem=_GONE)
+    except ChangesImportError:
+        return _Attempt(problem=_AT_IMPORT)
+
+
+def _find_problem(attempt: _Attempt) -> str:
     """Try a change. Return what is wrong, or an empty text."""
-    sentence = _describe_problem(entry, items, functions)
+    if attempt.problem or find_failure(attempt.tests, attempt.changed, {}, patience=_PATIENCE):
+        return attempt.problem
+    return _NOT_NOTICED
+
+
+def _describe(entry: Known, problem: str) -> str:
     change = entry.change
     tests = "".join(f"\n    {test}" for test in entry.tests)
-    return f"{change.file}, {change.function}: {change.old} -> {change.new}{tests}\n  {sentence}" if sentence else ""
-
-
-def _describe_problem(entry: Known, items: Sequence[pytest.Item], functions: Functions) -> str:
-    tests = [item for item in items if {item.nodeid, item.nodeid.split("[")[0]} & set(entry.tests)]
-    names = {name for item in tests for name in (item.nodeid, item.nodeid.split("[")[0])}
-    if not names.issuperset(entry.tests):
-        return _NO_SUCH_TEST
-    try:
-        changed = compile_change(entry.change, functions)
-    except LookupError:
-        return _GONE
-    except ChangesImportError:
-        return _AT_IMPORT
-    return _NOT_NOTICED if find_failure(tests, changed, {}, patience=_PATIENCE) is None else ""
+    return f"{change.file}, {change.function}: {change.old} -> {change.new}{tests}\n  {problem}"

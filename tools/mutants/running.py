@@ -385,7 +385,7 @@ class Runner:
         wanted = self._sort(test for test in _choose_one_link(tests) if test in self._items)
         items = [self._items[test] for test in wanted]
         try:
-            changed = compile_change(self._changes[index], self._functions)
+            changed: ChangedCode = compile_change(self._changes[index], self._functions)
         except ChangesImportError:
             if not is_on_disk:
                 return None

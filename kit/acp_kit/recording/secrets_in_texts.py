@@ -102,11 +102,11 @@ _COLOR = re.compile(rb"(?<!\\)\\+(?:u001[bB]|x1[bB]|033|e)\[[\d;:?]{0,40}[A-Za-z
 
 # Each pattern, and texts of which every match contains one. Searching for these first is faster. All but the tokens
 # are searched for in the text in lower case.
-_Pattern = tuple[tuple[bytes, ...], re.Pattern[bytes]]
+_Pattern = tuple[tuple[bytes, ...], bytes]
 
 
 def _pattern(parts: Sequence[str], pattern: str) -> _Pattern:
-    return tuple(part.encode() for part in parts), re.compile(pattern.encode())
+    return tuple(part.encode() for part in parts), pattern.encode()
 
 
 _ALWAYS: list[_Pattern] = [
@@ -322,8 +322,13 @@ def _search(text: bytes, patterns: Sequence[_Pattern]) -> Iterator[tuple[int, in
     for parts, pattern in patterns:
         for part in parts:
             if part in text:
-                yield from (match.span(match.lastindex or 0) for match in pattern.finditer(text))
+                yield from (match.span(match.lastindex or 0) for match in _compile(pattern).finditer(text))
                 break
+
+
+@cache  # on first use, because compiling all patterns takes longer than most imports
+def _compile(pattern: bytes) -> re.Pattern[bytes]:
+    return re.compile(pattern)
 
 
 def _is_escaped(text: bytes, place: int) -> bool:

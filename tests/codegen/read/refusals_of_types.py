@@ -65,4 +65,9 @@ TYPES: dict[str, Case] = {
     ),
     "a constant of another type": (changed(Kind={"type": "string", "enum": [1]}), KIND, "constant 1"),
     "an enum with one value twice": (changed(Kind={**STRING, "enum": ["a", "a"]}), f"{KIND}/enum", "differ"),
+    "one name twice in `required`": (
+        changed(Text=model(["a", "a"], a=STRING)),
+        "/$defs/Text/required",
+        "Expected a list of different names",
+    ),
 }

@@ -11,7 +11,6 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-import mcp
 import pytest
 
 from acp_bindings import v1_unstable
@@ -116,14 +115,17 @@ async def test_a_cancelled_connect_leaves_nothing_running(tmp_path: Path) -> Non
 async def test_servers_that_are_closed_when_they_have_just_answered_are_not_used(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    servers, answered, initialize = agent.McpServers(), asyncio.Event(), mcp.ClientSession.initialize
+    # Not at the top, because the processes that don't run these tests need no mcp.
+    from mcp import ClientSession
 
-    async def answer(session: mcp.ClientSession) -> Any:
+    servers, answered, initialize = agent.McpServers(), asyncio.Event(), ClientSession.initialize
+
+    async def answer(session: ClientSession) -> Any:
         result = await initialize(session)
         answered.set()
         return result
 
-    monkeypatch.setattr(mcp.ClientSession, "initialize", answer)
+    monkeypatch.setattr(ClientSession, "initialize", answer)
     connecting = asyncio.create_task(servers.connect([stdio("a")]))
     await answered.wait()
     await servers.close()

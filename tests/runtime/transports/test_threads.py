@@ -20,13 +20,22 @@ from tests.support.runtime.received import Received
 
 
 class CountingFile(FileIO):
-    """Counts how often it is read."""
+    """Counts how often it is read, and tells the event loop when it is closed."""
 
-    reads = 0
+    def __init__(self, file: Path) -> None:
+        super().__init__(file)
+        self.reads = 0
+        self.was_closed = asyncio.Event()
+        self._loop = asyncio.get_running_loop()
 
     def read(self, size: int | None = -1, /) -> Any:
         self.reads += 1
         return super().read(size)
+
+    def close(self) -> None:
+        super().close()
+        if not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self.was_closed.set)
 
 
 @pytest.fixture
@@ -54,14 +63,15 @@ async def test_nothing_is_read_before_the_start_and_nothing_more_while_paused(fi
         def received(self, data: bytes, /) -> None:
             super().received(data)
             reader.pause()
+            has_received.set()
 
-    received, reader = Pausing(), ThreadReader(FileIO(file))
+    received, reader, has_received = Pausing(), ThreadReader(FileIO(file)), asyncio.Event()
     await let_threads_run()
     reader.start(received)
     async with asyncio.timeout(30):
         for pieces in (["a"], ["a", "b"], ["a", "b", "c"]):
-            while len(received.data) < len(pieces):
-                await let_threads_run()
+            await has_received.wait()
+            has_received.clear()
             await let_threads_run()
             assert [chr(data[0]) for data in received.data] == pieces
             reader.resume()
@@ -81,8 +91,7 @@ async def test_a_closed_reader_reads_nothing_more_and_closes_the_file(file: Path
     received, reader = Received(), ThreadReader(counting)
     reader.close()
     async with asyncio.timeout(30):
-        while not counting.closed:
-            await let_threads_run()
+        await counting.was_closed.wait()
     assert counting.reads == 0
     counting = CountingFile(file)
     reader = ThreadReader(counting)
