@@ -1,15 +1,19 @@
-"""The tables of the guides are complete: every option with its default, every error with its code."""
+"""The guides have every option with its default, every error with its code, and the defaults of arguments."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import fields
 from importlib import import_module
+from inspect import signature
 from typing import Any
 
 import pytest
 
 from acp_bindings.v1 import methods
+from acp_kit.agent import McpServers
+from acp_kit.client import ClientSession, Supervised
+from acp_kit.testing import connect
 from acp_runtime import Options
 from acp_runtime.stubs.facts import Needs
 from codegen.data.facts_file import METHODS_TOML
@@ -55,6 +59,24 @@ def test_the_page_of_options_has_every_option_once_with_its_default() -> None:
     assert sorted(rows("options.md")) == sorted(
         (field.name, shown(field.name, field.default)) for field in fields(Options)
     )
+
+
+@pytest.mark.parametrize(
+    ("function", "argument", "page", "sentence"),
+    [
+        (McpServers, "connect_deadline", "mcp-servers", "within `connect_deadline` ({} seconds)"),
+        (ClientSession.prompt, "cancel_deadline", "cancellation-and-timeouts", "(an argument of `prompt`, {} seconds)"),
+        (ClientSession.prompt, "cancel_deadline", "environment-and-processes", "of `session.prompt` ({} seconds)"),
+        (ClientSession.prompt, "cancel_deadline", "several-agents", "the turn has {} seconds to end"),
+        (Supervised, "stable_after", "restarting-agents", "`stable_after` seconds ({} by default)"),
+        (Supervised, "reopen_deadline", "restarting-agents", "`reopen_deadline` seconds ({} by default)"),
+        (connect, "deadline", "testing", "the `deadline` of `connect`, by default {} seconds"),
+    ],
+)
+def test_the_guides_give_the_default_of_an_argument(function: Any, argument: str, page: str, sentence: str) -> None:
+    default = signature(function).parameters[argument].default
+    text = " ".join((DOCS / "guides" / f"{page}.md").read_text("utf-8").split())
+    assert sentence.format(f"{default:g}") in text
 
 
 def test_the_page_of_errors_has_every_error_of_the_runtime_with_its_code() -> None:

@@ -88,9 +88,7 @@ async def elicit(
     try:
         return ElicitationResult("accept", read_values(form, getattr(response, "content", None) or {}))
     except ValidationError as error:
-        reasons = [
-            f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}" for problem in error.errors(include_input=False)
-        ]
+        reasons = [f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}" for problem in error.errors()]
         raise InvalidResponse("elicitation/create", printable("; ".join(reasons))) from None
     except PydanticSerializationError as error:  # a text with a lone surrogate
         raise InvalidResponse("elicitation/create", str(error)) from None

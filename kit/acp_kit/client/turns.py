@@ -225,7 +225,6 @@ class Turn:
         try:
             with suppress(TimeoutError):
                 async with asyncio.timeout(self._cancel_deadline):
-                    await asyncio.sleep(0)  # lets a turn that has just begun send its prompt
                     if not self.cancelled:
                         with suppress(ConnectionClosed):  # the prompt raises it as well
                             await self.cancel()  # sending takes long if the agent doesn't read

@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
+from typing import Any
 
 import pytest
 
-from acp_bindings.v1 import PermissionOption, RemoteAgent, RequestPermissionRequest, ToolCallUpdate
+from acp_bindings.v1 import (
+    PermissionOption,
+    RemoteAgent,
+    RequestPermissionRequest,
+    RequestPermissionResponse,
+    ToolCallUpdate,
+)
 from acp_kit.agent import Decision, Rejected, ToolCall, Turn, ask
 from acp_kit.client import PermissionHandlers, PermissionPolicy
 from tests.support.kit.turns import Act, Conversation, KeepingClient, conversation
@@ -22,6 +29,11 @@ def asking(tool: str | None = None, title: str = "Read notes.txt", results: list
             results.append(not call.rejected)
 
     return act
+
+
+async def decision(turn: Turn, tool: str | None) -> Decision:
+    call, memory = ToolCallUpdate(tool_call_id="read", title="Read"), turn.session.permissions
+    return await ask(turn.session.client, turn.session.id, call, tool=tool, memory=memory)
 
 
 def statuses(talk: Conversation) -> list[str]:
@@ -101,8 +113,7 @@ async def test_a_question_without_a_tool_call_is_remembered_until_all_is_forgott
     decisions: list[Decision] = []
 
     async def act(turn: Turn) -> None:
-        memory, call = turn.session.permissions, ToolCallUpdate(tool_call_id="read", title="Read")
-        decisions.append(await ask(turn.session.client, turn.session.id, call, tool="read", memory=memory))
+        decisions.append(await decision(turn, "read"))
 
     async def forget(turn: Turn) -> None:
         turn.session.permissions.forget()
@@ -113,6 +124,56 @@ async def test_a_question_without_a_tool_call_is_remembered_until_all_is_forgott
         await talk.prompt(forget)
         await talk.prompt(act, "reject_once")
     assert decisions == [Decision(True, "allow_always"), Decision(True, None), Decision(False, "reject_once")]
+
+
+async def test_always_answers_parallel_questions_about_the_tool() -> None:
+    decisions: list[Decision] = []
+    results: list[bool] = []
+
+    async def act(turn: Turn) -> None:
+        decisions[:] = await asyncio.gather(decision(turn, "read"), decision(turn, "read"))
+
+    async def call(turn: Turn) -> None:
+        await asyncio.gather(asking("write", "Write a", results)(turn), asking("write", "Write b", results)(turn))
+
+    async with conversation() as talk:
+        await talk.prompt(act, "allow_always")
+        await talk.prompt(call, "reject_always")
+    assert decisions == [Decision(True, "allow_always"), Decision(True, None)]
+    assert results == [False, False]
+
+
+class UserOfTwoDialogs(KeepingClient):
+    """Answers when two dialogs are open."""
+
+    def __init__(self, agent: RemoteAgent) -> None:
+        super().__init__(agent)
+        self.both = asyncio.Barrier(2)
+
+    async def session_request_permission(self, request: RequestPermissionRequest) -> RequestPermissionResponse:
+        await self.both.wait()
+        return await super().session_request_permission(request)
+
+
+@pytest.mark.parametrize("tools", [(None, None), ("read", "write")])
+async def test_questions_about_no_tool_or_different_tools_are_shown_at_once(tools: tuple[str | None, ...]) -> None:
+    async def act(turn: Turn) -> None:
+        await asyncio.gather(*(decision(turn, tool) for tool in tools))
+
+    async with conversation(UserOfTwoDialogs) as talk:
+        assert await talk.prompt(act, "allow_once", "allow_once") == "end_turn"
+
+
+async def test_always_about_no_tool_is_not_remembered() -> None:
+    remembered: list[dict[Any, bool]] = []
+
+    async def act(turn: Turn) -> None:
+        assert await decision(turn, None) == Decision(True, "allow_always")
+        remembered.append(dict(turn.session.permissions))
+
+    async with conversation() as talk:
+        await talk.prompt(act, "allow_always")
+    assert remembered == [{}]
 
 
 async def test_an_option_that_was_not_offered_allows_nothing() -> None:

@@ -48,6 +48,18 @@ async def test_chunks_are_one_message_until_something_else_is_sent() -> None:
     assert len(plan.entries) == 2
 
 
+async def test_a_chunk_after_one_with_an_id_of_the_agent_is_a_new_message() -> None:
+    async def act(turn: Turn) -> None:
+        await turn.say("a")
+        await turn.say("b", message_id="1")
+        await turn.say("c")
+        await turn.think("d", message_id="2")
+        await turn.say("e")
+
+    messages = await updates_of(act)
+    assert len({message.message_id for message in messages}) == 5
+
+
 async def test_nothing_is_sent_after_the_block_of_a_turn() -> None:
     turns: list[Turn] = []
 

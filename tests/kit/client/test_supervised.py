@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import signal
 import sys
-from collections.abc import AsyncGenerator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from collections.abc import AsyncGenerator, Callable, Coroutine
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +65,20 @@ def starting(folder: Path, *can: str) -> Start:
     return start
 
 
+def starting_beside(folder: Path, coroutines: list[Coroutine[Any, Any, None]]) -> Start:
+    """Return what starts an agent. The last of the coroutines begins one step before the agent is ready."""
+
+    @asynccontextmanager
+    async def start() -> AsyncGenerator[v1.RemoteAgent]:
+        async with starting(folder, "load")() as agent, asyncio.TaskGroup() as tasks:
+            if coroutines:
+                tasks.create_task(coroutines.pop())
+                await asyncio.sleep(0)
+            yield agent
+
+    return start
+
+
 def kill(agent: v1.RemoteAgent) -> None:
     assert agent.process is not None
     os.kill(agent.process.pid, signal.SIGTERM if sys.platform == "win32" else signal.SIGKILL)
@@ -74,6 +89,11 @@ async def prompted(session: ClientSession, text: str) -> str:
     async with session.prompt(text) as turn:
         await turn.wait()
     return session.state.text
+
+
+def openings(folder: Path) -> list[Any]:
+    """Return the requests that opened sessions of the agents in a folder."""
+    return [json.loads(line) for line in (folder / "opened").read_text().splitlines()]
 
 
 async def die(session: ClientSession) -> None:
@@ -125,14 +145,64 @@ async def test_an_agent_that_can_only_resume_keeps_the_state(tmp_path: Path) -> 
         assert said(session) == ["one", "prompt 1", "die", "two", "prompt 3"]
 
 
-async def test_a_session_is_opened_again_with_all_its_directories(tmp_path: Path) -> None:
+async def test_a_session_is_opened_again_with_its_directories_and_mcp_servers(tmp_path: Path) -> None:
+    server = v1.McpServerStdio(name="tools", command="/bin/tools", args=[], env=[])
     async with (
         Supervised(starting(tmp_path, "load"), delays=[0]) as agents,
-        agents.open_session(cwd=tmp_path, additional_directories=["/a", "/b"]) as session,
+        agents.open_session(cwd=tmp_path, mcp_servers=[server], additional_directories=["/a", "/b"]) as session,
     ):
         await die(session)
         await prompted(session, "again")
-    assert (tmp_path / "directories").read_text() == '["/a", "/b"]'
+    new, load = openings(tmp_path)
+    assert new["params"] == {
+        "cwd": str(tmp_path),
+        "mcpServers": [server.model_dump()],
+        "additionalDirectories": ["/a", "/b"],
+    }
+    assert load["params"] == {"sessionId": session.id, **new["params"]}
+
+
+@pytest.mark.parametrize("way", ["load", "resume"])
+async def test_an_earlier_session_is_loaded_or_resumed(tmp_path: Path, way: str) -> None:
+    (tmp_path / "old").touch()
+    arguments: Any = {way: "old"}
+    async with (
+        Supervised(starting(tmp_path, way)) as agents,
+        agents.open_session(cwd=tmp_path, **arguments) as session,
+    ):
+        assert session.id == "old"
+    assert [opening["method"] for opening in openings(tmp_path)] == [f"session/{way}"]
+
+
+async def test_a_session_that_the_agent_does_not_open_in_time_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "old").touch()
+    (tmp_path / "stuck").write_text("old")
+    async with Supervised(starting(tmp_path, "load")) as agents:
+        with pytest.raises(TimeoutError, match="session/load"):
+            async with agents.open_session(cwd=tmp_path, load="old", timeout=0):
+                pytest.fail("the block was entered")
+
+
+@pytest.mark.parametrize("late", [False, True], ids=["before", "while the next agent starts"])
+async def test_a_session_whose_block_was_left_is_not_opened_again(tmp_path: Path, late: bool) -> None:
+    changes, beside = Changes(), list[Coroutine[Any, Any, None]]()
+    async with (
+        Supervised(starting_beside(tmp_path, beside), delays=[0], on_change=changes) as agents,
+        AsyncExitStack() as sessions,
+    ):
+        await sessions.enter_async_context(agents.open_session(cwd=tmp_path))
+
+        async def leave() -> None:
+            await asyncio.sleep(0)
+            await sessions.aclose()
+
+        if late:
+            beside.append(leave())
+        else:
+            await sessions.aclose()
+        kill(await agents.agent())
+        await changes.until("running")
+    assert [opening["method"] for opening in openings(tmp_path)] == ["session/new"]
 
 
 async def test_sessions_that_can_not_be_opened_again_are_named(tmp_path: Path) -> None:
@@ -186,6 +256,23 @@ async def test_a_lost_session_is_opened_again_with_the_next_agent(tmp_path: Path
         await changes.until("restarting")
         assert (await changes.until("running")).lost == {}
         assert "prompt 2" in await prompted(session, "go on")
+
+
+async def test_a_lost_session_that_is_used_as_the_next_agent_becomes_ready_is_opened_once(tmp_path: Path) -> None:
+    changes, beside = Changes(), list[Coroutine[Any, Any, None]]()
+    async with (
+        Supervised(starting_beside(tmp_path, beside), delays=[0], stable_after=FORGET, on_change=changes) as agents,
+        agents.open_session(cwd=tmp_path) as session,
+    ):
+        (tmp_path / "busy").touch()
+        await die(session)
+        await changes.until("running")
+        (tmp_path / "busy").unlink()
+        beside.append(session.ready())
+        kill(await agents.agent())
+        await changes.until("restarting")
+        await changes.until("running")
+    assert [opening["method"] for opening in openings(tmp_path)] == ["session/new", "session/load", "session/load"]
 
 
 async def test_a_session_that_the_agent_never_opens_again_is_lost_after_a_deadline(tmp_path: Path) -> None:
@@ -252,6 +339,7 @@ async def test_it_gives_up_after_all_delays_and_says_so(tmp_path: Path, caplog: 
             async with agents.open_session(cwd=tmp_path):
                 pytest.fail("a session was opened")
     assert changes.statuses == [*["restarting"] * 3, "failed"]
+    assert changes[-1].error is caught.value.__cause__
     assert [record.levelname for record in caplog.records if "4 times in a row" in record.message] == ["ERROR"]
 
 
@@ -278,6 +366,17 @@ async def hanging(started: asyncio.Event) -> AsyncGenerator[Any]:
     started.set()
     await asyncio.Event().wait()
     yield None
+
+
+async def test_the_error_of_the_first_start_is_raised_before_the_block() -> None:
+    def start() -> AbstractAsyncContextManager[v1.RemoteAgent]:
+        raise ZeroDivisionError
+
+    entered = False
+    with pytest.raises(ZeroDivisionError):
+        async with Supervised(start):
+            entered = True
+    assert not entered
 
 
 async def test_a_first_start_that_hangs_can_be_cancelled() -> None:

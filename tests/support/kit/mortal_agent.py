@@ -7,6 +7,8 @@
 * `dies-while-loading`: it exits during its next load, which removes the file;
 * `stuck`: it never answers the load of the session that the file names;
 * a session whose own file was removed can't be loaded.
+
+It writes the requests that open sessions into `opened`, a line each.
 """
 
 from __future__ import annotations
@@ -27,11 +29,12 @@ def receive(message: Any) -> None:
         case {"method": "initialize", "id": number}:
             initialize(number)
         case {"method": "session/new", "id": number}:
+            note_opening(message)
             name = f"{os.getpid()}-{number}"
             Path(name).touch()
             answer(number, sessionId=name)
         case {"method": "session/load" | "session/resume", "id": number, "params": {"sessionId": session}}:
-            Path("directories").write_text(json.dumps(message["params"].get("additionalDirectories")))
+            note_opening(message)
             if not Path(session).exists():
                 send(id=number, error={"code": -32002, "message": "There is no such session"})
             elif Path("busy").exists():
@@ -53,6 +56,11 @@ def initialize(number: int) -> None:
     resume: dict[str, Any] = {"resume": {}} if "resume" in sys.argv else {}
     can = {"loadSession": "load" in sys.argv, "sessionCapabilities": {**resume, "additionalDirectories": {}}}
     answer(number, protocolVersion=1, agentCapabilities=can)
+
+
+def note_opening(message: Any) -> None:
+    with Path("opened").open("a") as file:
+        file.write(f"{json.dumps(message)}\n")
 
 
 def load(session: str) -> bool:
