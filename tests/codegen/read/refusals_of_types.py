@@ -21,6 +21,11 @@ ON_ERROR, ON_NULL, SKIP = (
 NOTE = "/$defs/Text/properties/note"
 TYPES: dict[str, Case] = {
     "a reference to nowhere": at_a(ref("Gone"), "no definition 'Gone'"),
+    "a reference to a definition that refers to nowhere": (
+        changed(Text=model(a=ref("Sort")), Sort=ref("Gone")),
+        "/$defs/Sort",
+        "no definition 'Gone'",
+    ),
     "a member that wraps a missing definition": (
         changed(Block={"anyOf": [tagged("type", "a", "Gone")]}),
         "/$defs/Block/anyOf/0",

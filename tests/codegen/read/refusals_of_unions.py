@@ -30,6 +30,9 @@ A, B = tagged("type", "a", "Text"), tagged("type", "b", "Text")
 UNIONS: dict[str, Case] = {
     "two tags": block("", "several constants", A, tagged("kind", "b", "Text")),
     "one tag twice": block("", "have the tag 'a'", A, tagged("type", "a", description="Again.")),
+    "a tag beside the members, none of which has null as its tag": block(
+        "", "no member has null as its tag", A, B, **model(type=STRING)
+    ),
     "a member with neither tag nor title": block("/anyOf/0", "a title", wraps("Text"), wraps("Holder")),
     "an open member that excludes too little": block("/anyOf/2/not", "it doesn't exclude b.", A, B, other("type", "a")),
     "a member that isn't open but excludes tags": block(
