@@ -54,6 +54,8 @@ TYPES: dict[str, Case] = {
     "a property not described": (changed(Text=model(["b"], a=STRING)), "/$defs/Text/required", "not described"),
     "two types": at_a({"type": ["string", "integer"]}, "one type", "/type"),
     "an unknown type": at_a({"type": "date"}, "one type", "/type"),
+    "a format of another type": at_a({"type": "integer", "format": "double"}, "'double' has no rule", "/format"),
+    "an unsigned integer without a minimum": at_a({"type": "integer", "format": "uint32"}, "`minimum`", "/format"),
     "an array without items": at_a({"type": "array"}, "without `items`"),
     "an object inside a property": at_a(model(b=STRING), "no name"),
     "an object without properties": at_a({"type": "object"}, "additionalProperties"),
