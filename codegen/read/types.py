@@ -213,7 +213,7 @@ def _schema_allows_null(raw: dict[str, Any], schema: Any, seen: frozenset[str]) 
     declared = schema.get("type", [])
     if declared == "null" or "null" in declared:
         return _lists_null(schema, otherwise=True)
-    if "type" not in schema and _lists_null(schema):
+    if _lists_null(schema):
         return True
     if "$ref" in schema:
         return _allows_null(raw, schema["$ref"].removeprefix(REF_PREFIX), seen)

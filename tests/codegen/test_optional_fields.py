@@ -99,5 +99,7 @@ def test_a_required_lenient_array_falls_back_to_an_empty_one_but_must_be_present
 
 def test_a_field_may_refer_to_a_nullable_definition(generate: Generate) -> None:
     name = {"anyOf": [{"title": "none", "type": "null"}, {"title": "text", **STRING}]}
-    package = generate({"Name": name, "Holder": model(["a"], a=ref("Name"), b=ref("Name"))})
-    assert package.Holder.model_validate_json('{"a": null, "b": null}').model_dump_json() == '{"a":null,"b":null}'
+    holder = model(["a"], a=ref("Name"), b=ref("Name"), c=ref("Level"))
+    package = generate({"Name": name, "Level": {"enum": ["low", None]}, "Holder": holder})
+    message = '{"a":null,"b":null,"c":null}'
+    assert package.Holder.model_validate_json(message).model_dump_json() == message

@@ -59,6 +59,13 @@ DEFINITIONS: Schema = {
     "Both": {"anyOf": [{"title": "first", **wraps("First")}, {"title": "second", **wraps("Second")}]},
     "Idle": IDLE,
     "Ask": ASK,
+    "Event": {
+        "anyOf": [
+            model(["type", "by"], type={"const": "start"}, by={"const": "user"}),
+            model(["type", "by"], type={"const": "end"}, by={"const": "user"}),
+        ],
+        "discriminator": {"propertyName": "type"},
+    },
     "Scope": {"oneOf": [{"title": "text", **wraps("Text")}, {"title": "link", **wraps("Link")}]},
     "Value": {
         "anyOf": [{"title": "Flag", **model(["on"], on={"type": "boolean"})}, {"title": "level", **wraps("Text")}]
@@ -83,6 +90,7 @@ PARSED: dict[str, tuple[str, Any, str]] = {
     "a tag beside null": ("Idle", {"stopReason": "error", "text": "x"}, "IdleError"),
     "an unknown tag beside null": ("Idle", {"stopReason": "new"}, "IdleOther"),
     "an open member that wraps definitions": ("Ask", {"mode": "poll", "uri": "u", "choices": [1]}, "AskOtherLink"),
+    "the tag that the discriminator names": ("Event", {"type": "end", "by": "user"}, "EventEnd"),
     "exactly one match": ("Scope", {"uri": "u"}, "Link"),
     "a titled member": ("Value", {"text": "x"}, "Text"),
 }

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tests.support.codegen.build import STRING, model, part_of, ref, request
-from tests.support.codegen.refusal_base import BASE, Case, at, batch, changed, with_batches, without
+from tests.support.codegen.build import STRING, model, part_of, ref, request, wraps
+from tests.support.codegen.refusal_base import BASE, Case, at, batch, changed, put, with_batches, without
 
 NEW, TOGETHER = "/$defs/NewRequest", "Expected `x-method` and `x-side` together"
 CANCEL = part_of("$/cancel_request", "protocol", model())
@@ -19,6 +19,17 @@ METHODS: dict[str, Case] = {
         "no response",
     ),
     "a payload that no method claims": (changed(NewResponse=model()) | {"anyOf": BASE["anyOf"]}, NEW, "no response"),
+    "a payload without a method": (
+        put("/$defs/CancelNotification", model()),
+        "/$defs/CancelNotification",
+        "`x-method` doesn't say which method",
+    ),
+    "a method with a space": (at(NEW, **{"x-method": "session new"}), f"{NEW}/x-method", "can't be the name"),
+    "a notification that the wrong side sends": (
+        at("/$defs/CancelNotification", **{"x-side": "client"}),
+        "/$defs/CancelNotification",
+        "is sent by Agent, but it is in messages of Client",
+    ),
     "a method in no message": (
         at("/$defs/Text", **{"x-side": "agent", "x-method": "session/load"}),
         "/$defs/Text",
@@ -52,6 +63,26 @@ METHODS: dict[str, Case] = {
         changed(CancelRequestNotification=CANCEL) | {"anyOf": [*BASE["anyOf"], {**PROTOCOL, "required": ["method"]}]},
         "/anyOf/2/required",
         "Expected `jsonrpc` to be required",
+    ),
+    "a message whose version is any string": (
+        put("/anyOf/0/properties/jsonrpc", STRING),
+        "/anyOf/0",
+        "Expected the property `jsonrpc`",
+    ),
+    "a part that refers to another part": (
+        put("/anyOf/0/anyOf/0", {"title": "Request", **wraps("AgentNotification")}),
+        "/anyOf/0/anyOf/0",
+        "Expected a reference to the definition 'AgentRequest'",
+    ),
+    "a part that is not in the response": (
+        put("/anyOf/0/anyOf/1", {"title": "Response", **model(["id"], id=STRING)}),
+        "/anyOf/0/anyOf/1",
+        "Expected the same schema as one of the members of AgentResponse",
+    ),
+    "a request that doesn't require its id": (
+        at("/$defs/ClientRequest", required=["method"]),
+        "/$defs/ClientRequest/required",
+        "a JSON-RPC request requires: id, method",
     ),
     "a message with its parts in another order": (
         at("/anyOf/0", anyOf=BASE["anyOf"][0]["anyOf"][::-1]),

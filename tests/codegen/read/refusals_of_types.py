@@ -21,6 +21,11 @@ ON_ERROR, ON_NULL, SKIP = (
 NOTE = "/$defs/Text/properties/note"
 TYPES: dict[str, Case] = {
     "a reference to nowhere": at_a(ref("Gone"), "no definition 'Gone'"),
+    "a reference to a definition that refers to nowhere": (
+        changed(Text=model(a=ref("Sort")), Sort=ref("Gone")),
+        "/$defs/Sort",
+        "no definition 'Gone'",
+    ),
     "a member that wraps a missing definition": (
         changed(Block={"anyOf": [tagged("type", "a", "Gone")]}),
         "/$defs/Block/anyOf/0",
@@ -49,6 +54,8 @@ TYPES: dict[str, Case] = {
     "a property not described": (changed(Text=model(["b"], a=STRING)), "/$defs/Text/required", "not described"),
     "two types": at_a({"type": ["string", "integer"]}, "one type", "/type"),
     "an unknown type": at_a({"type": "date"}, "one type", "/type"),
+    "a format of another type": at_a({"type": "integer", "format": "double"}, "'double' has no rule", "/format"),
+    "an unsigned integer without a minimum": at_a({"type": "integer", "format": "uint32"}, "`minimum`", "/format"),
     "an array without items": at_a({"type": "array"}, "without `items`"),
     "an object inside a property": at_a(model(b=STRING), "no name"),
     "an object without properties": at_a({"type": "object"}, "additionalProperties"),

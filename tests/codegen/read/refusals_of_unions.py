@@ -26,10 +26,15 @@ def numbered(value: int) -> Schema:
 
 
 TEXT = model(["text"], text=STRING)
+NONE: Schema = {"title": "none", **model(type={"type": "null"})}
+EXCLUDING: Schema = {"not": {"anyOf": [tagged("type", "b")]}, "additionalProperties": True}
 A, B = tagged("type", "a", "Text"), tagged("type", "b", "Text")
 UNIONS: dict[str, Case] = {
     "two tags": block("", "several constants", A, tagged("kind", "b", "Text")),
     "one tag twice": block("", "have the tag 'a'", A, tagged("type", "a", description="Again.")),
+    "a tag beside the members, none of which has null as its tag": block(
+        "", "no member has null as its tag", A, B, **model(type=STRING)
+    ),
     "a member with neither tag nor title": block("/anyOf/0", "a title", wraps("Text"), wraps("Holder")),
     "an open member that excludes too little": block("/anyOf/2/not", "it doesn't exclude b.", A, B, other("type", "a")),
     "a member that isn't open but excludes tags": block(
@@ -48,6 +53,32 @@ UNIONS: dict[str, Case] = {
         "Expected a constant as the tag, found a reference",
         model(["type"], type={**ref("Kind"), "const": "a"}),
     ),
+    "a constant tag on a member that excludes tags": block(
+        "/anyOf/0/not", "`not` on a member with a constant tag", tagged("type", "a") | EXCLUDING, B
+    ),
+    "an untagged member that excludes tags": block(
+        "/anyOf/0/not",
+        "except on the open member of a tagged union",
+        {"title": "a", **model(["kind"], kind=STRING), **EXCLUDING},
+        {"title": "b", **wraps("Text")},
+    ),
+    "an open member that doesn't require the tag": block(
+        "/anyOf/1/required", "to require the tag 'type'", A, other("type", "a") | {"required": []}
+    ),
+    "null as the tag of a member that requires it": block(
+        "/anyOf/1/required", "a null 'type' that is required", A, NONE | {"required": ["type"]}
+    ),
+    "a tag beside the members that is not a string": block(
+        "/properties/type", "Expected an optional string as the tag", A, NONE, **model(type={"type": "integer"})
+    ),
+    "a tag that the union itself requires": block(
+        "/required", "a tag ('type') that the union itself requires", A, NONE, **model(["type"], type=STRING)
+    ),
+    "a title beside a constant tag": block("/anyOf/0/title", "a title beside a tag", A | {"title": "A"}, B),
+    "a member that adds a tag to an enum": block(
+        "/anyOf/0", "adding properties to Kind, which is not an object", tagged("type", "a", "Kind")
+    ),
+    "a union that wraps a definition": block("", "both wraps a definition and is a union", A, B, **wraps("Holder")),
     "members with numbers as their constants": block("/anyOf/0", "a title", *map(numbered, (1, 2))),
     "an open member that excludes a constant that is not a string": (
         at("/$defs/Block/anyOf/1/not/anyOf/0/properties/type", const=[]),
@@ -61,6 +92,11 @@ UNIONS: dict[str, Case] = {
     ),
     "a oneOf with a tag and a member that may have it": block(
         "/oneOf", "no tag", oneOf=[A, {"title": "b", **wraps("Holder")}]
+    ),
+    "a oneOf of unions": (
+        changed(Either={"oneOf": [{"title": "a", **wraps("Block")}, {"title": "b", **wraps("Text")}]}),
+        "/$defs/Either/oneOf",
+        "`oneOf` over unions",
     ),
     "a oneOf of types with common values": (
         changed(Kind={"oneOf": [STRING, {"type": "string", "const": "a"}]}),
@@ -83,7 +119,7 @@ UNIONS: dict[str, Case] = {
         "/anyOf/0/properties/a",
         "whole union",
         model(["type"], a=STRING, type={"type": "string", "const": "x"}),
-        {"title": "none", **model(type={"type": "null"})},
+        NONE,
         **model(type=STRING, a=STRING),
     ),
     "a tag that the wrapped definition has": block("/anyOf/0", "which this wraps", tagged("text", "a", "Text")),

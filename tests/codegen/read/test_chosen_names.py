@@ -130,6 +130,12 @@ def test_the_class_of_a_member_begins_with_the_name_of_the_union(write_names: An
         read({"Block": {"anyOf": [tagged("type", "a"), tagged("type", "b")]}})
 
 
+def test_the_tag_of_a_union_has_its_name_by_rule(write_names: Any) -> None:
+    write_names('[attributes]\n"content-type" = "content_type"\n')
+    with pytest.raises(SchemaError, match=r"no rule for a tag \('content-type'\) that isn't camelCase"):
+        read({"Block": {"anyOf": [tagged("content-type", "a")]}})
+
+
 def test_an_entry_that_cant_be_a_name_is_an_error_about_the_file(write_names: Any) -> None:
     for table, name in (
         ("attributes", "model_config"),
