@@ -10,6 +10,7 @@ import time
 
 from tools.mutants.changes import Change, find_changes, restore
 from tools.mutants.folders import FOLDERS, NOT_EXECUTED, find_files, find_tests
+from tools.mutants.forks import end_programs_afterwards
 from tools.mutants.known import read_equivalent
 from tools.mutants.measuring import measure_tests
 from tools.mutants.page import write_page
@@ -36,7 +37,8 @@ def main() -> int:
     folders: list[Folder] = []
     for code in arguments.folders or FOLDERS:
         try:
-            folder = _try_changes(code.rstrip("/"), arguments, deadline)
+            with end_programs_afterwards():
+                folder = _try_changes(code.rstrip("/"), arguments, deadline)
         finally:
             restore()
         folder.write()

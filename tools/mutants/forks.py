@@ -19,6 +19,8 @@ from typing import Any, NamedTuple
 Report = Callable[[Any], None]
 # A process that uses less of a processor than this waits for something that doesn't come.
 _IDLE = 0.02
+# An environment variable by which the programs that tests start are found.
+_RUN = "MUTANTS_RUN"
 
 
 class Fork(NamedTuple):
@@ -177,3 +179,17 @@ def use_own_temporary_folder() -> Generator[None]:
         yield
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def end_programs_afterwards() -> Generator[None]:
+    """Kill the programs that a test has started and not ended, because of a change. Only on Linux."""
+    os.environ[_RUN] = str(os.getpid())
+    mark = f"{_RUN}={os.getpid()}".encode()
+    try:
+        yield
+    finally:
+        for file in Path("/proc").glob("[0-9]*/environ"):
+            with suppress(OSError):  # a process of somebody else, or one that has ended
+                if mark in file.read_bytes().split(b"\0"):
+                    os.kill(int(file.parent.name), signal.SIGKILL)

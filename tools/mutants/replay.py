@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import pytest
 
-from tools.mutants.forks import Report, fork, reports, share
+from tools.mutants.forks import Report, end_programs_afterwards, fork, reports, share
 from tools.mutants.known import Known, read_equivalent, read_survivors
 from tools.mutants.live import ChangedCode, ChangesImportError, Functions, compile_change, find_functions
 from tools.mutants.measuring import PYTEST_ARGUMENTS
@@ -47,7 +47,7 @@ def replay() -> int:
 
         pytest.main([*files, *PYTEST_ARGUMENTS], plugins=[Collected(try_all)])
 
-    with fork(run) as forked:
+    with end_programs_afterwards(), fork(run) as forked:
         texts: list[str] = list(reports(forked))
     problems = [*_find_gone_equivalents(), *(text for text in texts if text)]
     if len(texts) < len(known):
