@@ -117,7 +117,7 @@ def test_a_file_keeps_its_owner(place: Place) -> None:
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
 @pytest.mark.parametrize(("mode", "kept"), [(0o640, 0o600), (0o664, 0o644), (0o666, 0o666), (0o605, 0o655)])
-def test_the_group_of_a_file_that_can_not_keep_its_owner_has_the_permissions_of_others(
+def test_a_group_that_could_not_be_kept_has_the_permissions_of_others(
     place: Place, monkeypatch: pytest.MonkeyPatch, mode: int, kept: int
 ) -> None:
     def refuse(fd: int, user: int, group: int) -> None:
