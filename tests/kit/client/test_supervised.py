@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import signal
 import sys
@@ -91,11 +90,6 @@ async def prompted(session: ClientSession, text: str) -> str:
     return session.state.text
 
 
-def openings(folder: Path) -> list[Any]:
-    """Return the requests that opened sessions of the agents in a folder."""
-    return [json.loads(line) for line in (folder / "opened").read_text().splitlines()]
-
-
 async def die(session: ClientSession) -> None:
     with pytest.raises(ConnectionClosed) as caught:
         await prompted(session, "die")
@@ -153,7 +147,7 @@ async def test_a_session_is_opened_again_with_its_directories_and_mcp_servers(tm
     ):
         await die(session)
         await prompted(session, "again")
-    new, load = openings(tmp_path)
+    new, load = mortal_agent.read_openings(tmp_path)
     assert new["params"] == {
         "cwd": str(tmp_path),
         "mcpServers": [server.model_dump()],
@@ -171,7 +165,7 @@ async def test_an_earlier_session_is_loaded_or_resumed(tmp_path: Path, way: str)
         agents.open_session(cwd=tmp_path, **arguments) as session,
     ):
         assert session.id == "old"
-    assert [opening["method"] for opening in openings(tmp_path)] == [f"session/{way}"]
+    assert [opening["method"] for opening in mortal_agent.read_openings(tmp_path)] == [f"session/{way}"]
 
 
 async def test_a_session_that_the_agent_does_not_open_in_time_is_an_error(tmp_path: Path) -> None:
@@ -202,7 +196,7 @@ async def test_a_session_whose_block_was_left_is_not_opened_again(tmp_path: Path
             await sessions.aclose()
         kill(await agents.agent())
         await changes.until("running")
-    assert [opening["method"] for opening in openings(tmp_path)] == ["session/new"]
+    assert [opening["method"] for opening in mortal_agent.read_openings(tmp_path)] == ["session/new"]
 
 
 async def test_sessions_that_can_not_be_opened_again_are_named(tmp_path: Path) -> None:
@@ -272,7 +266,11 @@ async def test_a_lost_session_that_is_used_as_the_next_agent_becomes_ready_is_op
         kill(await agents.agent())
         await changes.until("restarting")
         await changes.until("running")
-    assert [opening["method"] for opening in openings(tmp_path)] == ["session/new", "session/load", "session/load"]
+    assert [opening["method"] for opening in mortal_agent.read_openings(tmp_path)] == [
+        "session/new",
+        "session/load",
+        "session/load",
+    ]
 
 
 async def test_a_session_that_the_agent_never_opens_again_is_lost_after_a_deadline(tmp_path: Path) -> None:

@@ -173,8 +173,16 @@ def test_pieces_of_a_message_are_joined_and_messages_are_lines() -> None:
     note = {"type": "text", "text": "bye", "annotations": {"priority": 1.0}}
     thought = text_chunk("hmm", "agent_thought")
     noted = parse({"sessionUpdate": "agent_message_chunk", "content": note})
-    updates = [agent("Good"), noted, thought, agent("Again"), *user(" ")]
-    assert to_openai(updates) == [{"role": "assistant", "content": "Goodbye\nAgain"}]
+    updates = [*user("Go"), agent("Good"), noted, thought, agent("Again"), *user(" ")]
+    assert to_openai(updates) == [
+        {"role": "user", "content": "Go"},
+        {"role": "assistant", "content": "Goodbye\nAgain"},
+    ]
+
+
+def test_the_users_message_after_a_tool_call_follows_its_result_for_anthropic() -> None:
+    updates = [*user("go"), call("1", raw_output="one"), *user("Thanks")]
+    assert to_anthropic(updates)[2:] == [{"role": "user", "content": [result("1", "one"), text("Thanks")]}]
 
 
 def test_what_only_shows_is_left_out() -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from acp_bindings import v1
 from acp_kit.client import Terminals
+from acp_kit.local.running_command import RunningCommand
 from acp_runtime import InternalError, InvalidParams, ResourceNotFound
 
 
@@ -61,6 +62,15 @@ async def test_a_command_runs_from_create_to_release() -> None:
             output="out\nerr\nmore\n", truncated=False, exit_status=v1.TerminalExitStatus(exit_code=3)
         )
         await _release(terminals, id)
+
+
+async def test_commands_run_where_no_shell_can_guard_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise FileNotFoundError
+
+    monkeypatch.setattr("acp_kit.local.orphan_guard.Popen", fail)
+    async with Terminals() as terminals:
+        assert await _run(terminals, "echo hi") == "hi\n"
 
 
 async def test_output_is_there_before_the_command_exits(tmp_path: Path) -> None:
@@ -133,6 +143,11 @@ async def test_the_agent_can_not_have_more_output_kept_than_the_client_allows() 
         await _wait(terminals, id)
     shown = v1.TerminalOutputResponse(output="34", truncated=True, exit_status=v1.TerminalExitStatus(exit_code=0))
     assert terminals.output(id) == shown
+
+
+async def test_one_mib_of_output_is_kept_by_default() -> None:
+    async with Terminals() as terminals:
+        assert len(await _run(terminals, f"head -c {1024 * 1024 + 1} /dev/zero | tr '\\0' x")) == 1024 * 1024
 
 
 async def test_variables_are_added_to_the_inherited_ones(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -218,6 +233,7 @@ async def test_a_whole_line_as_the_command_runs_in_a_shell_and_is_logged_once(
         "echo one two && echo three | tr a-z A-Z": "one two\nTHREE\n",
         f"echo {'long ' * 1000}| wc -w": "1000\n",
         "cd /;pwd": "/\n",
+        "cat <<END\nhi\nEND": "hi\n",
         "~/program": "the program\n",
         str(tmp_path / "a program"): "the program\n",
     }
@@ -245,6 +261,15 @@ async def test_a_killed_command_keeps_its_terminal() -> None:
         assert await _wait(terminals, id) == v1.WaitForTerminalExitResponse(signal="SIGTERM")
 
 
+async def test_a_command_may_end_itself_within_the_grace() -> None:
+    script = "trap 'sleep 0.1; exit 3' TERM; echo ready; while :; do sleep 0.01; done"
+    async with Terminals(grace=1000) as terminals:
+        id = await _create(terminals, script)
+        await _until_output(terminals, id, "ready\n")
+        await _kill(terminals, id)
+        assert await _wait(terminals, id) == v1.WaitForTerminalExitResponse(exit_code=3)
+
+
 async def test_a_command_that_ignores_sigterm_is_killed() -> None:
     async with Terminals(grace=0.01) as terminals:
         id = await _create(terminals, "trap '' TERM; echo ready; while :; do sleep 1000; done")
@@ -264,6 +289,19 @@ async def test_a_released_terminal_is_gone_and_calls_that_wait_for_it_return() -
             with pytest.raises(ResourceNotFound) as missing:
                 await act(terminals, id)
             assert missing.value.data == {"terminalId": id}
+
+
+async def test_calls_that_wait_return_when_a_command_that_still_runs_is_closed() -> None:
+    command = RunningCommand("sleep", ("1000",), None, {}, 0)
+    waiting = asyncio.create_task(command.wait())
+    await asyncio.sleep(0)
+    command.close()
+    for _ in range(10):
+        await asyncio.sleep(0)
+    returned = waiting.done()
+    await RunningCommand.end([command], 0)
+    await waiting
+    assert returned
 
 
 async def test_the_client_can_show_the_output_before_and_after_the_release() -> None:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
+from signal import SIGKILL
+from subprocess import Popen
 
 import pytest
 
 from acp_bindings.v1 import CreateTerminalRequest, ReleaseTerminalRequest, TerminalOutputRequest
 from acp_kit.client import Terminals
+from acp_kit.local.orphan_guard import OrphanGuard
 from tests.support.marked_processes import alive, marked, wait_until_left
 from tests.support.programs import run_program
 from tests.support.scale import count
@@ -101,6 +104,21 @@ async def test_a_cancelled_create_leaves_nothing(marker: str) -> None:
         await terminals.release_session("s")
         assert not alive(marker)
     assert is_created == {True, False}
+
+
+@pytest.mark.parametrize("guard", [OrphanGuard.guard, OrphanGuard.guard_process])
+def test_a_guard_kills_when_this_process_ends(guard: Callable[[OrphanGuard, int], None]) -> None:
+    orphans = OrphanGuard()
+    shell = orphans._shell
+    assert shell is not None
+    assert shell.stdin is not None
+    with Popen(["sleep", "1000"], start_new_session=True) as process:
+        guard(orphans, process.pid)
+        shell.stdin.close()  # as the system does it at the end of this process
+        shell.wait()
+        process.terminate()  # does nothing to a process that was killed
+    orphans.close()
+    assert process.returncode == -SIGKILL
 
 
 @pytest.mark.parametrize(("end", "code"), [("", 0), ("os.kill(os.getpid(), 9)", -9)], ids=["exit", "kill"])

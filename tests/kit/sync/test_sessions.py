@@ -7,6 +7,7 @@ import gc
 import sys
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
@@ -14,6 +15,7 @@ import pytest
 from acp_bindings import v1
 from acp_kit.sync import SyncAgent, spawn_agent
 from acp_runtime import CapabilityError, ConnectionClosed, Options
+from tests.support.kit import mortal_agent
 from tests.support.kit.acting_agent import COMMAND
 from tests.support.kit.turns import KeepingClient
 from tests.support.marked_processes import marked, wait_until_left
@@ -60,6 +62,30 @@ def test_leaving_the_block_of_a_turn_cancels_it(agent: SyncAgent) -> None:
             assert next(turn).session_update == "agent_message_chunk"
         assert turn.stop_reason == "cancelled"
         assert session.ask("again") == "again"
+
+
+def test_the_arguments_of_a_session_reach_the_agent(tmp_path: Path) -> None:
+    server = v1.McpServerStdio(name="tools", command="/bin/tools", args=[], env=[])
+    command, env = [*mortal_agent.COMMAND, "load", "resume"], {"PYTHONPATH": str(ROOT)}
+    with spawn_agent(*command, cwd=tmp_path, env=env) as agent:
+        with agent.open_session(cwd="/a", mcp_servers=[server], additional_directories=["/b"]) as session:
+            pass
+        for arguments in ({}, {"load": session.id}, {"resume": session.id}):
+            agent.open_session(**arguments).close()
+        (tmp_path / "stuck").write_text(session.id)
+        with pytest.raises(TimeoutError, match="session/load"):
+            agent.open_session(load=session.id, timeout=0)
+    first, *others = mortal_agent.read_openings(tmp_path)
+    assert first["params"] == {"cwd": "/a", "mcpServers": [server.model_dump()], "additionalDirectories": ["/b"]}
+    assert [opening["method"] for opening in others][:3] == ["session/new", "session/load", "session/resume"]
+    assert {opening["params"]["cwd"] for opening in others} == {str(Path.cwd())}
+
+
+def test_a_turn_that_is_left_is_given_as_long_as_the_caller_says(agent: SyncAgent) -> None:
+    with agent.open_session() as session:
+        with session.prompt("wait", cancel_deadline=0) as turn:
+            next(turn)
+        assert turn.stop_reason is None
 
 
 def test_an_error_in_the_block_ends_the_agent() -> None:

@@ -63,6 +63,11 @@ def note_opening(message: Any) -> None:
         file.write(f"{json.dumps(message)}\n")
 
 
+def read_openings(folder: Path) -> list[Any]:
+    """Return the requests that opened sessions of the agents in a folder."""
+    return [json.loads(line) for line in (folder / "opened").read_text().splitlines()]
+
+
 def load(session: str) -> bool:
     """Send the history of a session, and return whether its load is to be answered."""
     for prompt in Path(session).read_text().splitlines():

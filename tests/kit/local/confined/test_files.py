@@ -6,10 +6,12 @@ import os
 import stat
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from acp_kit.local.confined import ConfinedFiles, FileTooLarge, InvalidPath, OutsideRoots
+from acp_kit.local.confined.paths import check_file
 from tests.kit.local.confined.conftest import SECRET, Place
 from tests.support.async_tests import no_leaks
 from tests.support.scale import count
@@ -51,6 +53,25 @@ def test_links_inside_of_the_roots_are_followed_and_stay(place: Place) -> None:
     assert place.files.resolve(str(link)) == place.root / "folder/notes.txt"
 
 
+@pytest.mark.parametrize("replaced", ["folder", "folder/notes.txt"])
+def test_a_link_inside_of_the_root_that_appears_between_check_and_use_is_followed(
+    place: Place, monkeypatch: pytest.MonkeyPatch, replaced: str
+) -> None:
+    def replace_and_check(*arguments: Any) -> None:
+        check_file(*arguments)
+        if not path.is_symlink():
+            path.rename(place.root / "old")
+            path.symlink_to(place.root / new)
+
+    new = "notes.txt" if replaced.endswith("notes.txt") else "new"
+    path = place.root / replaced
+    (place.root / "new").mkdir()
+    for name in ("notes.txt", "new/notes.txt"):
+        (place.root / name).write_bytes(b"new")
+    monkeypatch.setattr("acp_kit.local.confined.files.check_file", replace_and_check)
+    assert place.files.read(f"{place.root}/folder/notes.txt") == b"new"
+
+
 def test_a_link_may_lead_to_another_root(place: Place) -> None:
     (place.root / "link").symlink_to(place.outside)
     files = ConfinedFiles(place.root, place.outside)
@@ -73,7 +94,6 @@ def test_a_file_keeps_its_permissions_but_does_not_run_as_its_owner(place: Place
     assert stat.S_IMODE(path.stat().st_mode) == kept
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
 def test_nobody_else_reads_the_new_content_before_it_has_the_permissions(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -87,11 +107,28 @@ def test_nobody_else_reads_the_new_content_before_it_has_the_permissions(
     assert modes == [0o600]
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
 def test_a_file_keeps_its_owner(place: Place) -> None:
     path = place.root / "notes.txt"
     os.chown(path, 1234, 5678)
     place.files.write(str(path), b"changed")
     assert (path.stat().st_uid, path.stat().st_gid) == (1234, 5678)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+@pytest.mark.parametrize(("mode", "kept"), [(0o640, 0o600), (0o664, 0o644), (0o666, 0o666), (0o605, 0o655)])
+def test_a_group_that_could_not_be_kept_has_the_permissions_of_others(
+    place: Place, monkeypatch: pytest.MonkeyPatch, mode: int, kept: int
+) -> None:
+    def refuse(fd: int, user: int, group: int) -> None:
+        raise PermissionError
+
+    path = place.root / "notes.txt"
+    os.chown(path, 1234, 5678)
+    path.chmod(mode)
+    monkeypatch.setattr(os, "fchown", refuse)
+    place.files.write(str(path), b"changed")
+    assert (path.stat().st_uid, stat.S_IMODE(path.stat().st_mode)) == (0, kept)
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root can write read-only files")
