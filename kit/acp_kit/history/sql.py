@@ -57,8 +57,7 @@ class SqlHistory(HistoryStore):
         HistoryDamaged: if the database is damaged.
         HistoryTooNew: if a newer version of this package has written it.
         HistoryError: if it can't be read or written.
-        RuntimeError: if it is open in another event loop that isn't closed, or was opened before this process was
-            forked.
+        RuntimeError: if it is open in another event loop that isn't closed, or in the process that forked this one.
     """
 
     def __init__(self, url_or_path: str | Path, *, profile: ModuleType | None = None) -> None:
