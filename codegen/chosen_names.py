@@ -12,7 +12,7 @@ from typing import Annotated, Any, TypeAlias
 from pydantic import AfterValidator, BaseModel
 
 from codegen.errors import SchemaError
-from codegen.names import is_attribute_name, is_class_name, is_method_name
+from codegen.names import attribute_name, is_attribute_name, is_class_name, is_method_name
 from codegen.nodes import REF_PREFIX, is_array, is_object
 from codegen.toml import Text, parse_toml, read_file, validate
 
@@ -77,6 +77,11 @@ def read_chosen_names() -> ChosenNames:
 @lru_cache(maxsize=1)
 def _parse(content: bytes) -> ChosenNames:
     return validate(ChosenNames, parse_toml(content, FILE), FILE)
+
+
+def find_attribute(wire: str) -> str | None:
+    """Return the Python attribute of a JSON key, by rule or from the file; None if neither has one."""
+    return attribute_name(wire) or read_chosen_names().attributes.get(wire)
 
 
 def suggest_entry(table: str, name: str, chosen: str) -> str:

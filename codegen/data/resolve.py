@@ -31,7 +31,6 @@ from codegen.data.places import Places
 from codegen.errors import SchemaError
 from codegen.facts import Accepted, Cancelled
 from codegen.ir import Definition, Field, Method, Model, Schema, Union
-from codegen.names import attribute_name
 from codegen.nodes import escape
 from codegen.toml import SEE_TOP_OF_FILE
 
@@ -249,9 +248,8 @@ class Resolver:
         if tag is None or any("." in value for value in tags):
             parts = ", ".join(fact["parts"])
             raise _error(result, f"{place}: `accepted` needs tags of one field, but names {parts}.")
-        return Accepted(
-            by=fact["by"], field=field.name, tag=tag, tags=tags, id=attribute_name(fact["id"]) or fact["id"]
-        )
+        id_field = fields_by_wire(self._schema, result)[fact["id"]]
+        return Accepted(by=fact["by"], field=field.name, tag=tag, tags=tags, id=id_field.name)
 
     def _check_cancelled(self, by: str, place: str, result: str) -> None:
         if by not in self._notifications:

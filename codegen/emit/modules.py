@@ -7,6 +7,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+from codegen.chosen_names import find_attribute
 from codegen.data.facts_file import find_newer, find_shared_properties
 from codegen.data.resolve import ADVERTISED_IN, fields_by_wire
 from codegen.emit.models import write_model_files
@@ -14,7 +15,6 @@ from codegen.emit.rendering import Templates
 from codegen.emit.stub_docs import StubDocs
 from codegen.escaping import comment, docstring, python_literal
 from codegen.ir import Field, Schema
-from codegen.names import attribute_name
 from codegen.pinned.profiles import Profile
 
 _FILTERS: dict[str, Callable[..., str]] = {"docstring": docstring, "comment": comment, "python_literal": python_literal}
@@ -51,7 +51,7 @@ def emit_profile(profile: Profile, schema: Schema) -> dict[str, str]:
         "stubs": StubDocs(schema),
         "properties": properties,
         "newer": find_newer(profile.own_tables),
-        "attributes": {key: attribute_name(properties[key]) for key in ("session", "version")},
+        "attributes": {key: find_attribute(properties[key]) for key in ("session", "version")},
         "old_definitions": {old_name.old: (old_name.new, old_name.until) for old_name in schema.old_names},
     }
     files: dict[str, tuple[str, dict[str, Any]]] = {

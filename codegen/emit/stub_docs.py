@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
+from codegen.chosen_names import find_attribute
 from codegen.data.places import UNLISTED
 from codegen.escaping import wrap
 from codegen.facts import PlaceFact
 from codegen.ir import OTHER_ROLE, Field, Method, Schema
-from codegen.names import attribute_name
 from codegen.read.docs import drop_unstable_notice
 
 _WIDTH = 112
@@ -157,7 +157,7 @@ class StubDocs:
             errors.append(("CapabilityError", f"The {role} did not advertise {needs}.{exempt}"))
         paths = [fact.place.split(".") for fact in method.params_facts if fact.kind == "Absolute"]
         if paths:
-            names = {(attribute_name(path[0]) or path[0], len(path) > 1): None for path in paths}
+            names = {(find_attribute(path[0]), len(path) > 1): None for path in paths}
             fields = [f"a path in `{name}`" if is_inside else f"`{name}`" for name, is_inside in names]
             text = f"{_join_alternatives(fields)} is a relative path."
             errors.append(("RelativePath", text[0].upper() + text[1:]))
@@ -174,7 +174,7 @@ class StubDocs:
     def _describe_part(self, method: Method, place: str) -> str:
         """Describe a place in the params or the result: an argument, a tag of the whole, or anything inside."""
         first, _, inside = place.partition(".")
-        name = attribute_name(first) or first
+        name = find_attribute(first)
         if not inside:
             return f"`{name}`"
         is_tag = any(

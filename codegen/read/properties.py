@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from codegen.chosen_names import read_chosen_names, suggest_entry
+from codegen.chosen_names import find_attribute, suggest_entry
 from codegen.escaping import python_literal
 from codegen.ir import Field
 from codegen.names import attribute_name, snake
@@ -60,15 +60,13 @@ def read_forbidden(wire: str, node: Node) -> Field:
 
 def _find_name(wire: str, node: Node) -> tuple[str, bool]:
     """Return the attribute of a key, and whether it is from `names.toml`."""
-    if (name := attribute_name(wire)) is not None:
-        return name, False
-    chosen = read_chosen_names().attributes.get(wire)
-    if chosen is None:
+    name = find_attribute(wire)
+    if name is None:
         raise node.error(
             f"The key {wire!r} has no Python name; expected camelCase that converts to snake_case and back.",
             next_step=suggest_entry("attributes", wire, f"key_{snake(wire)}".rstrip("_")),
         )
-    return chosen, True
+    return name, name != attribute_name(wire)
 
 
 def _check_leniency(

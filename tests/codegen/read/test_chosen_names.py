@@ -109,6 +109,21 @@ async def test_what_has_an_alias_works_as_everything_else(generate: Generate, wr
         assert (await agent.open_session(block=block, client=package.Editor(content_type="c"))).block == block
 
 
+def test_the_docstrings_of_stubs_name_an_argument_as_it_is_passed(generate: Generate, write_names: Any) -> None:
+    write_names('[attributes]\n"work-dir" = "work_dir"\n')
+    text = "The absolute path of the folder. Clients MUST only send this when the Agent advertises `folders`."
+    package = generate(
+        {
+            **initialize(result={"agentCapabilities": ref("Offers")}),
+            "Offers": model(folders={"type": "boolean"}),
+            **request("session/new", "New", model(**{"work-dir": {**STRING, "description": text}})),
+        }
+    )
+    doc = " ".join(str(package.RemoteAgent.session_new.__doc__).split())
+    assert "`agentCapabilities.folders` for `work_dir`." in doc
+    assert "`work_dir` is a relative path." in doc
+
+
 def test_two_definitions_cant_have_one_name(write_names: Any) -> None:
     write_names('[classes]\n"Text" = "Other"\n')
     with pytest.raises(
