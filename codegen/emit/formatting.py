@@ -13,7 +13,6 @@ from codegen.files import write_files
 from codegen.toml import parse_toml
 
 _STYLE = Path(__file__).with_name("generated_style.toml")
-_ROOT = Path(__file__).parents[2]
 _FIX = ["check", "--fix", "--output-format", "concise"]
 _FORMAT = ["format"]
 
@@ -24,7 +23,7 @@ def format_files(files: dict[str, str], style: Path = _STYLE) -> dict[str, str]:
     Raises:
         FileError: a file is not Python, or ruff can't run.
     """
-    parse_toml(style.read_bytes(), style.relative_to(_ROOT).as_posix())  # for a shorter error than ruff's
+    parse_toml(style.read_bytes(), style.name)  # for a shorter error than ruff's
     with tempfile.TemporaryDirectory(prefix="acp-codegen-") as folder:
         root = Path(folder)
         write_files(root, {name: text.encode("utf-8") for name, text in files.items()})

@@ -12,6 +12,7 @@ from codegen.emit.models import write_model_files
 from codegen.ir import Definition, Field, Model, Schema, Union
 from codegen.pinned.pins import load
 from codegen.regen import read_schema
+from tests.support.codegen.build import STRING, acp_schema, model
 from tests.support.codegen.random_schemas import new_schema
 from tests.support.models.modules import classes, definitions
 from tests.support.scale import count
@@ -34,6 +35,19 @@ def test_definitions_of_new_schemas_are_written_as_the_ir_says(seed: int) -> Non
     sources = generated(schema)
     assert sources.keys() == schema.definitions.keys() - schema.envelopes
     compare(schema, sources)
+
+
+def test_what_has_no_description_has_no_docstring() -> None:
+    schema = read_schema(acp_schema({"Text": model(text=STRING)}), None)
+    assert generated(schema)["Text"] == "class Text(Model):\n    text: Annotated[str | None, NotNull] = absent()"
+
+
+def test_only_the_description_of_meta_is_left_out_because_all_models_share_it() -> None:
+    described = {**STRING, "description": "The _meta property is reserved for extensions."}
+    schema = read_schema(acp_schema({"Text": model(_meta=described, text=described)}), None)
+    source = generated(schema)["Text"]
+    assert source.count(described["description"]) == 1
+    assert source.endswith(repr(described["description"]))
 
 
 def committed(name: str) -> dict[str, str]:

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import importlib
 import inspect
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
+from acp_bindings.v1 import Agent, Client
+from codegen import ir
+from codegen.__main__ import SCHEMA
+from codegen.emit.stub_docs import StubDocs
+from codegen.pinned.pins import load
+from codegen.regen import read_schema
 from tests.codegen.emit.stub_definitions import DEFINITIONS
 from tests.support.codegen.build import STRING, Schema, acp_schema, model, part_of, ref
 from tests.support.codegen.generating import Generate
@@ -88,51 +95,87 @@ def test_a_handler_names_its_own_capability_and_a_proxy_its_peers(package: Modul
     assert "Raises:" not in handler
 
 
-def test_a_handler_documents_its_default() -> None:
-    from acp_bindings import v2_draft
-    from acp_bindings.v1 import Agent, Client
+@cache
+def read_pinned(profile: str) -> ir.Schema:
+    (pinned,) = (pinned for pinned in load(SCHEMA, pinned=True) if pinned.profile.name == profile)
+    return read_schema(pinned.schema, pinned.profile.own_tables)
 
+
+def handler(role: str, wire: str, profile: str = "v1") -> str:
+    """Return the docstring of a handler on one line, as it is generated from the pinned schema."""
+    return one_line(StubDocs(read_pinned(profile)).write_handler_doc(find_method(profile, role, wire), role))
+
+
+def proxy(role: str, wire: str, profile: str = "v1") -> str:
+    """Return the docstring of a proxy's method on one line, as it is generated from the pinned schema."""
+    return one_line(StubDocs(read_pinned(profile)).write_caller_doc(find_method(profile, role, wire), role))
+
+
+def find_method(profile: str, role: str, wire: str) -> ir.Method:
+    return next(method for method in read_pinned(profile).methods if method.wire == wire and role in method.handled_by)
+
+
+def one_line(text: str | None) -> str:
+    return " ".join((text or "").split())
+
+
+def test_a_handler_says_when_it_is_called() -> None:
+    assert "Every agent must implement this method." in handler("agent", "session/new")
+    needs = "Advertise `agentCapabilities.loadSession` in your `initialize` response; without it, clients don't call"
+    assert f"{needs} this method." in handler("agent", "session/load")
+    offered = "Needs no capability; clients send this notification if"
+    assert f"{offered} " in handler("agent", "session/cancel")
+    assert "Advertise" not in handler("agent", "session/cancel")
+
+
+def test_a_proxy_says_when_to_call_it_and_what_it_does_besides() -> None:
+    assert "Needs no capability; send it only if " in proxy("agent", "session/cancel")
+    answered = 'The session\'s pending `session/request_permission` requests are answered with `{"outcome": '
+    assert answered in proxy("agent", "session/cancel")
+    assert "The error -32002 counts as success" in proxy("agent", "session/close")
+
+
+def test_a_handler_documents_its_default() -> None:
     cancels = "it cancels the session's `session/prompt`, which is then answered with"
     default = f'You need not override the default: {cancels} `{{"stopReason": "cancelled"}}`.'
-    assert default in one_line(Agent.session_cancel)
+    assert default in handler("agent", "session/cancel")
     default = "The default only cancels the session's `session/prompt` requests in flight, which are then answered with"
-    assert f"{default} the error -32800." in one_line(v2_draft.Agent.session_cancel)
-    for role in (Agent, Client):
-        assert "raises `MethodNotFound`, so that the request is answered with the error -32601." in one_line(role)
-    for method in (Agent.session_load, Client.elicitation_complete):
-        assert "default" not in one_line(method)
-    assert "The default" not in (Agent.session_new.__doc__ or "")
+    assert f"{default} the error -32800." in handler("agent", "session/cancel", "v2_draft")
+    default = "The default does nothing, because the connection has cancelled the request already."
+    assert default in handler("agent", "$/cancel_request")
+    for role, wire in (("agent", "session/load"), ("agent", "session/new"), ("client", "elicitation/complete")):
+        assert "default" not in handler(role, wire)
+    for role_class in (Agent, Client):
+        assert "raises `MethodNotFound`, so that the request is answered with the error -32601." in one_line(
+            role_class.__doc__
+        )
 
 
 def test_a_keyword_that_selects_a_variant_lists_each_choice_once() -> None:
-    from acp_bindings.v1 import RemoteAgent, RemoteClient
-
-    assert "mode: Selects the variant: `form`, `url` or another string." in one_line(RemoteClient.elicitation_create)
-    assert "type: Selects the variant: `boolean` or left out." in one_line(RemoteAgent.session_set_config_option)
+    modes = "mode: Selects the variant: `form`, `url` or another string."
+    assert modes in proxy("client", "elicitation/create")
+    assert "type: Selects the variant: `boolean` or left out." in proxy("agent", "session/set_config_option")
 
 
 def test_only_a_proxy_that_can_send_the_cancellation_says_that_it_is_sent() -> None:
-    from acp_bindings import v2_draft
-    from acp_bindings.v1 import RemoteAgent, RemoteClient
-
-    assert "is cancelled, `session/cancel` is sent." in one_line(RemoteAgent.session_prompt)
-    for method in (RemoteClient.session_request_permission, v2_draft.RemoteAgent.session_prompt):
-        assert "`session/cancel` is sent." not in one_line(method)
+    assert "is cancelled, `session/cancel` is sent." in proxy("agent", "session/prompt")
+    assert "`session/cancel` is sent." not in proxy("client", "session/request_permission")
+    assert "`session/cancel` is sent." not in proxy("agent", "session/prompt", "v2_draft")
 
 
 def test_a_proxy_documents_the_errors_that_its_facts_cause() -> None:
-    from acp_bindings.v1 import RemoteAgent, RemoteClient
-
     errors = {
-        RemoteAgent.initialize: "ProtocolVersionMismatch: The agent answered with another protocol version.",
-        RemoteAgent.session_new: "`cwd`, `additional_directories` or a path in `mcp_servers` is a relative path.",
-        RemoteClient.terminal_kill: "Not raised for a `terminal_id` that the client created.",
-        RemoteClient.session_update: "`clientCapabilities.session.notices` for `update.notice`",
-        RemoteClient.elicitation_create: '`clientCapabilities.elicitation.url` for `mode="url"`',
+        ("agent", "initialize"): "ProtocolVersionMismatch: The agent answered with another protocol version.",
+        ("agent", "session/new"): "`cwd`, `additional_directories` or a path in `mcp_servers` is a relative path.",
+        ("client", "terminal/kill"): "Not raised for a `terminal_id` that the client created.",
+        ("client", "session/update"): "`clientCapabilities.session.notices` for `update.notice`",
+        ("client", "elicitation/create"): '`clientCapabilities.elicitation.url` for `mode="url"`',
     }
-    for method, text in errors.items():
-        assert text in one_line(method)
+    for (role, wire), text in errors.items():
+        assert text in proxy(role, wire)
 
 
-def one_line(method: object) -> str:
-    return " ".join((method.__doc__ or "").split())
+def test_a_long_sentence_has_several_lines() -> None:
+    doc = StubDocs(read_pinned("v1")).write_handler_doc(find_method("v1", "agent", "session/cancel"), "agent")
+    (default,) = (part for part in doc.split("\n\n") if part.startswith("You need not"))
+    assert max(map(len, default.splitlines())) <= 112
