@@ -62,7 +62,7 @@ def compare_types(comparison: Comparison, old: Type, new: Type) -> Iterator[Type
     sent = expand_aliases(comparison.old.schema, old, {name for name in old.names if names.get(name) in kept})
     after = expand_aliases(comparison.new.schema, new, kept)
     before = sent.renamed(names)
-    differ_in_null = before.nullable != after.nullable and not _is_null_or_any(before, after)
+    differ_in_null = before.nullable != after.nullable and not _is_any(before, after)
     old_enum, new_enum = before.non_null.enum, after.non_null.enum
     differs_otherwise = before.non_null.unlimited() != after.non_null.unlimited() and not (old_enum and new_enum)
     if differ_in_null and differs_otherwise:
@@ -86,9 +86,9 @@ def compare_types(comparison: Comparison, old: Type, new: Type) -> Iterator[Type
         yield _compare_whole(comparison, sent, after, texts)
 
 
-def _is_null_or_any(*types: Type) -> bool:
-    """Return whether a type allows only null, or any value. Then a change of nullability is a change of the type."""
-    return NULL in types or any(member.kind == "any" for type_ in types for member in type_.members)
+def _is_any(*types: Type) -> bool:
+    """Return whether a type allows any value. Then a change of nullability is a change of the type."""
+    return any(member.kind == "any" for type_ in types for member in type_.members)
 
 
 def _compare_enums(old: Enum, new: Enum) -> Iterator[TypeChange]:

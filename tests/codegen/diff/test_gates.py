@@ -133,6 +133,18 @@ def test_a_new_member_that_needs_a_new_capability_is_misread_by_nobody() -> None
     assert "union-member-shadowed" not in {finding.rule for finding in findings}
 
 
+@pytest.mark.parametrize("is_new", [True, False])
+def test_a_member_after_one_that_needs_a_capability_may_be_misread(is_new: bool) -> None:
+    plain, other = {"title": "plain", **model(text=STRING)}, tagged("kind", "more")
+    parts = (([], []), (["notices"], [notice(TO_CLIENT), other]))
+    sides = [
+        side_of_schemas(stable(advertising(*flags) | updates(ref("Update"), Update={"anyOf": [*members, plain]})))
+        for flags, members in (parts if is_new else parts[::-1])
+    ]
+    (finding,) = (finding for finding in compare(*sides).findings if finding.rule == "union-member-shadowed")
+    assert finding.before == "UpdateMore"
+
+
 def test_what_old_peers_may_have_advertised_breaks_them() -> None:
     old, new, _ = GATED["a member of a union"]
     finding = added(advertising("notices") | old, advertising("notices") | new)

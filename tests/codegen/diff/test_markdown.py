@@ -12,7 +12,7 @@ from functools import cache
 import pytest
 
 from codegen.__main__ import SCHEMA
-from codegen.diff.render.markdown import UNPREDICTED, write_markdown
+from codegen.diff.render.markdown import LIMIT, UNPREDICTED, write_markdown
 from codegen.diff.report import Report, UserCode, compare
 from codegen.diff.verdict.findings import Failure, Finding
 from codegen.diff.verdict.verdicts import Severity, Verdict
@@ -147,6 +147,11 @@ def test_a_report_that_is_too_long_is_cut_and_says_so(count: int) -> None:
     kept = [finding.severity for finding in stable if f"`{finding.subject}`" in text]
     left_out = [finding.severity for finding in stable if f"`{finding.subject}`" not in text]
     assert min(kept) >= max(left_out)
+
+
+def test_the_ends_of_lines_count_towards_the_length() -> None:
+    text = write_markdown(replace(NOTHING, notes=("",) * 20_000))
+    assert LIMIT - 100 < len(text) < LIMIT + 1000
 
 
 def test_foreign_text_is_escaped() -> None:

@@ -80,6 +80,13 @@ def test_a_method_whose_params_and_result_were_renamed_was_renamed_itself() -> N
     assert [finding.rule for finding in findings] == ["method-renamed", "definition-renamed", "definition-renamed"]
 
 
+def test_a_method_of_the_other_side_is_not_a_renamed_one() -> None:
+    old = request("session/set_mode", "Mode", model(id=STRING))
+    new = request("session/request_permission", "Mode", model(id=STRING), on="client")
+    rules = {finding.rule for finding in findings_between(stable(old), stable(new))}
+    assert rules == {"method-removed-unannounced", "method-added-baseline"}
+
+
 def test_a_renamed_method_without_an_entry_keeps_its_rank_and_facts() -> None:
     wires = ("session/prompt", "session/ask")
     old, new = (stable(request(wire, "Ask", model(cwd=STRING, label=STRING))) for wire in wires)

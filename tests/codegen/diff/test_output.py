@@ -11,6 +11,9 @@ import jsonschema
 import pytest
 
 from codegen.__main__ import main
+from codegen.diff.render.json import write_json
+from codegen.diff.report import Report, UserCode
+from codegen.diff.verdict.findings import Failure
 from codegen.diff.verdict.rules import RULES
 from codegen.pinned.pins import sha256
 from tests.codegen.diff.report_schema import SCHEMA
@@ -100,6 +103,19 @@ def test_the_json_matches_its_schema(run: Run) -> None:
     assert finding["pointer"] == {"old": None, "new": "/$defs/NewSessionRequest/properties/x"}
     assert finding["symbols"] == ["acp_bindings.v1.NewSessionRequest.x"]
     assert (finding["writers"], finding["readers"]) == (["client"], ["agent"])
+
+
+def test_the_json_has_the_failures_of_user_code() -> None:
+    failure = Failure("user/code/use.py", 1, "import x", "No module")
+    user_code = UserCode("user/code", files=7, failures=1, unpredicted=(failure,))
+    values = json.loads(write_json(Report("base", "head", (), {"v1": 0}, ("v1",), user_code=user_code)))
+    jsonschema.validate(values, SCHEMA)
+    assert values["userCode"] == {
+        "folder": "user/code",
+        "files": 7,
+        "failures": 1,
+        "unpredicted": [{"file": "user/code/use.py", "line": 1, "source": "import x", "message": "No module"}],
+    }
 
 
 @pytest.mark.usefixtures("folders")

@@ -138,6 +138,12 @@ def test_a_method_of_another_name_is_the_same_if_its_params_are(name: str, renam
     assert ("method-renamed" in rules) is renamed
 
 
+def test_the_params_and_the_result_of_a_method_may_have_other_names_and_properties() -> None:
+    old = request("session/set_mode", "Mode", model(mode=STRING), model(before=STRING))
+    new = request("session/set_mode", "Choose", model(to=STRING), model(chosen=STRING))
+    assert renames(old, new) == {"ModeRequest": "ChooseRequest", "ModeResponse": "ChooseResponse"}
+
+
 @pytest.mark.test_all
 @pytest.mark.slow
 @pytest.mark.stress

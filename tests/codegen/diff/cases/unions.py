@@ -97,6 +97,7 @@ OLD_OTHER = {"anyOf": [OPEN_ONE["anyOf"][0], {**OPEN_ONE["anyOf"][1], "deprecate
 OLD_PLAIN = fallback("a", last={"title": "Plain", **wraps("Text"), "deprecated": True})
 RESERVING = {"anyOf": [tagged("type", "a", "Text"), other("type", "a", "reserved")]}
 EMPTY, NO_TAG, WITH_TAG = {"x": {}}, {"x": {"text": "t"}}, {"x": {"type": "plain", "text": "t"}}
+BOTH = {"anyOf": [{"title": "Both", **model(["a", "b"], a=STRING, b=STRING)}, *PAIR["anyOf"]]}
 NAMED: Schema = {**TEXT, "BlockPlain": TEXT["Text"]}
 RETAGGED = "union-member-retagged"
 BY_KIND: Schema = {
@@ -177,6 +178,17 @@ CASES = [
         (B, A),
         "result",
         also="union-member-shadowed",
+    ),
+    replace(
+        case(
+            "a new member where exactly one must match, and two do",
+            "union-closed-member-added",
+            "BSSBS",
+            (ONE_OF_PAIR, BOTH),
+            (KEY_A, {"x": {"a": "t", "b": "t"}}),
+            "update",
+        ),
+        also=("union-choice-changed", "union-member-shadowed"),
     ),
     case("the member without a tag gains one", RETAGGED, "SBBBS", (UNTAGGED, TAGGED), (NO_TAG, WITH_TAG)),
     Case(
