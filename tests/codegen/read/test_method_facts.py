@@ -240,3 +240,20 @@ def test_a_property_of_all_messages_can_differ_in_the_unstable_profile(folder: P
     generate(folder, f"{FACTS}{own}")
     assert 'session="sessionId"' in methods(folder, "v1")
     assert 'session="id"' in methods(folder)
+
+
+def test_the_tables_name_an_attribute_from_names_toml_as_the_model_does(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keys = {"sessionId": "session-id", "stopReason": "stop-reason"}
+    schema, facts = json.dumps(SCHEMA), FACTS
+    for key, other in keys.items():
+        schema, facts = schema.replace(key, other), facts.replace(key, other)
+    pin(write_schema(folder / "schema", json.loads(schema), FILE))
+    names = [f'"{key}" = "{key.replace("-", "_")}"\n' for key in keys.values()]
+    (folder / "names.toml").write_text(f"[attributes]\n{''.join(names)}", "utf-8")
+    monkeypatch.setattr("codegen.chosen_names.NAMES_TOML", folder / "names.toml")
+    generate(folder, facts)
+    text = (folder / "out/acp_bindings/v1/methods.py").read_text("utf-8")
+    assert 'session_attribute="session_id"' in text
+    assert 'id="stop_reason"' in text
