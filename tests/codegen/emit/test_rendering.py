@@ -32,7 +32,7 @@ def test_a_mistake_in_an_included_template_is_described_with_its_own_file(tmp_pa
         Templates(tmp_path).render("page.jinja")
 
 
-def test_an_unknown_filter_in_a_template_that_is_only_checked_is_described_with_its_line(tmp_path: Path) -> None:
+def test_an_unknown_filter_in_a_template_that_is_only_checked_has_its_line(tmp_path: Path) -> None:
     (tmp_path / "page.jinja").write_text("a\n{{ 1 | nothing }}", "utf-8")
     with pytest.raises(FileError, match=r"/page\.jinja, line 2: No filter named 'nothing'\."):
         Templates(tmp_path).check("page.jinja", set())
