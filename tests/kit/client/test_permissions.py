@@ -233,6 +233,18 @@ async def test_questions_about_one_tool_come_one_after_the_other() -> None:
     assert user.asked == ["0", "1"]
 
 
+async def test_questions_about_unknown_tools_do_not_wait_for_each_other() -> None:
+    both_asked = asyncio.Barrier(2)
+
+    async def user(_: v1.RequestPermissionRequest) -> str:
+        await both_asked.wait()
+        return "allow_once"
+
+    policy = PermissionPolicy(ask=user)
+    requests = [_request(tool_call_id=id, title=None) for id in ("1", "2")]
+    assert await asyncio.gather(*(_answer(policy, request) for request in requests)) == ["allow_once"] * 2
+
+
 async def test_a_dialog_that_is_cancelled_by_itself_is_cancelled() -> None:
     async def user(_: v1.RequestPermissionRequest) -> str:
         raise asyncio.CancelledError

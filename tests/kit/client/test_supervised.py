@@ -377,6 +377,16 @@ async def test_the_error_of_the_first_start_is_raised_before_the_block() -> None
     assert not entered
 
 
+async def test_the_error_that_prevents_a_restart_is_raised_when_the_block_ends(tmp_path: Path) -> None:
+    delays: Any = ["not a number"]
+    with pytest.raises(TypeError):
+        async with Supervised(starting(tmp_path), delays=delays) as agents:
+            kill(await agents.agent())
+            with pytest.raises(ConnectionClosed, match="because of an error"):
+                while True:
+                    await agents.agent()
+
+
 async def test_a_first_start_that_hangs_can_be_cancelled() -> None:
     started = asyncio.Event()
 

@@ -12,6 +12,7 @@ import pytest
 from acp_bindings.v1 import (
     Client,
     ContentBlockImage,
+    ContentBlockText,
     RemoteAgent,
     RequestPermissionRequest,
     SessionUpdateToolCall,
@@ -69,6 +70,17 @@ async def test_a_turn_is_used_only_inside_of_its_block() -> None:
     with pytest.raises(RuntimeError, match="closed"):
         async with session.prompt("hello"):
             pass
+
+
+async def test_a_prompt_is_text_a_block_or_several_blocks() -> None:
+    first, second = ContentBlockText(text="a"), ContentBlockText(text="b")
+    async with connect(ScriptedAgent("hello"), Viewer) as session:
+        assert session.prompt("a").blocks == session.prompt(first).blocks == [first]
+        assert session.prompt([first, second]).blocks == [first, second]
+
+
+def test_ask_has_the_defaults_of_prompt() -> None:
+    assert ClientSession.ask.__kwdefaults__ == ClientSession.prompt.__kwdefaults__
 
 
 async def test_the_text_of_a_turn_has_nothing_of_the_turns_before() -> None:
@@ -289,7 +301,7 @@ async def test_a_turn_that_settles_goes_on_after_the_answer_until_its_block_is_l
             async for _ in turn:
                 if turn.text == "text, late":
                     break
-        assert (turn.stop_reason, turn.cancelled) == ("end_turn", False)
+        assert (turn.text, turn.stop_reason, turn.cancelled) == ("text, late", "end_turn", False)
         assert await peer.until_quiet() == []
 
 

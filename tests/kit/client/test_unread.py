@@ -34,3 +34,8 @@ async def test_nothing_else_is_merged() -> None:
     plan = v1.SessionUpdatePlan(entries=[])
     updates = [said("a", "1"), said("b", "2"), said("c"), thought, said("d"), image, image, noted, noted, plan, plan]
     assert await read(*updates) == updates
+
+
+async def test_text_is_merged_only_with_the_update_right_before_it() -> None:
+    updates = [said("a"), v1.SessionUpdatePlan(entries=[]), said("b")]
+    assert await read(*updates) == updates
