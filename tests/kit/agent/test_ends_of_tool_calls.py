@@ -52,6 +52,9 @@ async def test_an_end_that_can_not_be_sent_hides_no_error() -> None:
     with pytest.raises(ConnectionClosed):
         async with session(client).turn() as turn, turn.tool_call("Read"):
             pass
+    with pytest.raises(ConnectionClosed):
+        async with session(client).turn() as turn:
+            await turn.tool_call("Read").start()
 
 
 async def test_a_tool_call_ends_for_the_client_although_the_history_fails() -> None:
@@ -122,6 +125,14 @@ async def test_cancellations_beside_a_rejection_in_a_group_do_not_count() -> Non
             raise BaseExceptionGroup("both", [asyncio.CancelledError(), Rejected("Read")])
 
     assert reason(await updates_of(act)) == "Rejected by the user"
+
+
+async def test_a_group_of_cancellations_leaves_the_block() -> None:
+    client = RecordingClient()
+    with pytest.raises(BaseExceptionGroup, match="stopped"):
+        async with session(client).turn() as turn, turn.tool_call("Read"):
+            raise BaseExceptionGroup("stopped", [asyncio.CancelledError()])
+    assert reason(client.updates) == "Cancelled"
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from acp_bindings.v1 import (
     RequestPermissionResponse,
     ToolCallUpdate,
 )
-from acp_kit.agent import Decision, Rejected, ToolCall, Turn, ask
+from acp_kit.agent import Decision, PermissionMemory, Rejected, ToolCall, Turn, ask
 from acp_kit.client import PermissionHandlers, PermissionPolicy
 from tests.support.kit.turns import Act, Conversation, KeepingClient, conversation
 
@@ -124,6 +124,14 @@ async def test_a_question_without_a_tool_call_is_remembered_until_all_is_forgott
         await talk.prompt(forget)
         await talk.prompt(act, "reject_once")
     assert decisions == [Decision(True, "allow_always"), Decision(True, None), Decision(False, "reject_once")]
+
+
+def test_one_decision_can_be_forgotten() -> None:
+    memory = PermissionMemory()
+    for tool in ("read", "write"):
+        memory.remember(tool, allowed=True)
+    memory.forget("read")
+    assert memory == {"write": True}
 
 
 async def test_always_answers_parallel_questions_about_the_tool() -> None:

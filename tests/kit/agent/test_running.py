@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import gc
 import sys
+import weakref
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import asdict
@@ -102,6 +105,17 @@ async def test_a_program_that_does_not_exist_is_not_found(clients: Clients, tmp_
     assert isinstance(await run(clients, tmp_path, "true", "\0"), InvalidParams)
 
 
+async def test_a_turn_does_not_keep_the_results_of_its_commands(tmp_path: Path) -> None:
+    async def act(turn: Turn) -> None:
+        result = weakref.ref(await turn.run("true"))
+        await asyncio.sleep(0)  # the event loop has it until then
+        gc.collect()
+        assert result() is None
+
+    async with conversation(cwd=tmp_path) as talk:
+        await talk.prompt(act)
+
+
 async def shown(clients: Clients, folder: Path, *args: str) -> list[Any]:
     """Run a command in a tool call, and return what the call shows."""
 
@@ -191,17 +205,19 @@ async def test_a_command_that_the_client_refuses_is_not_run_elsewhere(tmp_path: 
     assert not [*tmp_path.iterdir()]
 
 
-class Endless(TerminalHandlers, KeepingClient):
-    """Has terminals that ignore the limit."""
+@pytest.mark.parametrize(
+    ("sent", "output", "truncated"),
+    [("ä" * 100, "ää", True), ("a\udcff", "a\udcff", False)],
+    ids=["over the limit", "a lone surrogate"],
+)
+async def test_any_output_of_a_client_is_taken_and_cut_to_the_limit(
+    sent: str, output: str, truncated: bool, tmp_path: Path
+) -> None:
+    class Client(TerminalHandlers, KeepingClient):
+        async def terminal_output(self, request: v1.TerminalOutputRequest) -> v1.TerminalOutputResponse:
+            return v1.TerminalOutputResponse(output=sent, truncated=False)
 
-    terminals: Terminals
-
-    async def terminal_output(self, request: v1.TerminalOutputRequest) -> v1.TerminalOutputResponse:
-        return v1.TerminalOutputResponse(output="ä" * 100, truncated=False)
-
-
-async def test_the_output_of_a_client_that_ignores_the_limit_is_cut(tmp_path: Path) -> None:
     async with Terminals(tmp_path) as terminals:
-        Endless.terminals = terminals
-        result = await result_of(lambda turn: turn.run("true", output_byte_limit=5), Endless, tmp_path)
-    assert (result.output, result.truncated) == ("ää", True)
+        Client.terminals = terminals
+        result = await result_of(lambda turn: turn.run("true", output_byte_limit=5), Client, tmp_path)
+    assert (result.output, result.truncated) == (output, truncated)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from acp_bindings import v1
+from acp_bindings import v1, v1_unstable
 from acp_kit.agent import Session, Settings, select, toggle
 from acp_runtime import RemoteError
 from tests.support.kit.turns import AgentWithSettings, KeepingClient
@@ -99,6 +99,13 @@ async def test_a_changed_mode_is_sent_because_the_client_does_not_know_it_and_re
         assert last["current_mode_update"].current_mode_id == "code"
         options = last["config_option_update"].config_options
         assert {option.id: option.current_value for option in options} == talk.state()
+
+
+async def test_the_response_to_a_new_mode_is_of_the_request_s_profile() -> None:
+    async with connected() as talk:
+        for profile in (v1, v1_unstable):
+            request: Any = profile.SetSessionModeRequest(session_id=talk.created.session_id, mode_id="code")
+            assert type(await talk.settings.set_mode(request)) is profile.SetSessionModeResponse
 
 
 async def test_toggles_are_not_sent_to_a_client_without_booleans() -> None:

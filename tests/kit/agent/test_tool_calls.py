@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,7 @@ async def test_a_tool_call_is_shown_with_all_that_is_known_and_ends_completed() 
     assert end.tool_call_id == start.tool_call_id
 
 
-async def test_a_tool_call_without_output_sends_no_content() -> None:
+async def test_a_tool_call_without_output_or_locations_sends_none() -> None:
     async def act(turn: Turn) -> None:
         async with turn.tool_call("Nothing"):
             pass
@@ -40,6 +41,7 @@ async def test_a_tool_call_without_output_sends_no_content() -> None:
     start, end = await updates_of(act)
     expected = {"sessionUpdate": "tool_call_update", "toolCallId": start.tool_call_id, "status": "completed"}
     assert end.model_dump() == expected
+    assert "locations" not in start.model_dump()
 
 
 async def test_output_and_changes_can_be_sent_before_the_end() -> None:
@@ -69,6 +71,26 @@ async def test_paths_are_absolute_on_the_wire() -> None:
     assert (change.kind, change.raw_input) == ("edit", {"path": "d"})
     diffs = [(diff.path, diff.old_text, diff.new_text) for diff in end.content]
     assert diffs == [("/work/d", None, "new"), ("/work/e", "old", "new")]
+
+
+async def test_locations_must_be_a_list() -> None:
+    async def act(turn: Turn) -> None:
+        async with turn.tool_call("Read") as call:
+            for attempt in (call.update, partial(turn.tool_call, "Read")):
+                with pytest.raises(TypeError, match="locations must be a list"):
+                    await attempt(locations="notes.txt")
+
+    assert len(await updates_of(act)) == 2
+
+
+async def test_a_tool_call_is_used_after_its_start() -> None:
+    async def act(turn: Turn) -> None:
+        call = turn.tool_call("Read")
+        for attempt in (call.ask, call.update, call.end):
+            with pytest.raises(RuntimeError, match="The tool call 'Read' has not begun"):
+                await attempt()
+
+    assert await updates_of(act) == []
 
 
 async def test_a_tool_call_can_be_started_and_ended_without_a_block() -> None:

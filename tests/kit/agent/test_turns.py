@@ -81,6 +81,7 @@ async def test_nothing_is_sent_after_the_block_of_a_turn() -> None:
             tool_call(),
             turn.tool_call("Read").start(),
             turn.run("true"),
+            turn.read_text_file("/work/a"),
             turn.write_text_file("/work/a", ""),
             turn.elicit_url("late", "https://example.org"),
         ]
