@@ -102,5 +102,9 @@ def _find_inner_code(code: CodeType) -> list[CodeType]:
 
 
 def _describe_own_code(code: CodeType) -> tuple[bytes, tuple[str, ...], list[object]]:
-    """Return the instructions and the constants of a code object, without the code inside it."""
-    return code.co_code, code.co_names, [constant for constant in code.co_consts if not isinstance(constant, CodeType)]
+    """Return the instructions and the constants of a code object, without the code inside it.
+
+    And without tuples: since Python 3.13, a class has one with the attributes that its methods assign.
+    """
+    constants = [constant for constant in code.co_consts if not isinstance(constant, (CodeType, tuple))]
+    return code.co_code, code.co_names, constants
