@@ -85,13 +85,16 @@ class StderrCopy:
         with self._files:
             while data := self._reading.read(CAPACITY):
                 text, end, _ = (rest + data).partition(self._end_mark)
-                rest = b""
-                if self._has_ended and not end:  # it may end with a part of the mark
-                    text, rest = text[: 1 - _MARK_BYTES], text[1 - _MARK_BYTES :]
-                self._put(text)
+                rest = self._find_begun_mark(text) if self._has_ended and not end else b""
+                self._put(text[: len(text) - len(rest)])
                 if end:
                     break
             self._put(rest)
+
+    def _find_begun_mark(self, data: bytes) -> bytes:
+        """Return the part of the mark that these bytes end with."""
+        lengths = (length for length in range(_MARK_BYTES - 1, 0, -1) if data.endswith(self._end_mark[:length]))
+        return self._end_mark[: next(lengths, 0)]
 
     def _put(self, data: bytes) -> None:
         if not data:

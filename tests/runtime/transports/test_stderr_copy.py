@@ -97,7 +97,30 @@ async def test_rule_23_without_an_end_mark_everything_is_forwarded(monkeypatch: 
     assert copy.tail == "last words"
 
 
-async def test_rule_23_a_zero_byte_in_stderr_is_forwarded_and_the_end_is_not() -> None:
+async def test_rule_23_the_tail_has_all_bytes_before_the_end_while_a_callable_blocks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("acp_runtime.transports.stderr.CAPACITY", 16)
+    called, released = threading.Event(), threading.Event()
+
+    def block(_: bytes) -> None:
+        called.set()
+        released.wait(30)
+
+    copy = StderrCopy(block, 100)
+    copy.open().write(b"these last words")
+    copy.end()
+    copy.start()
+    assert await asyncio.to_thread(called.wait, 30)
+    assert copy.tail == "these last words"
+    released.set()
+    await until_copied(copy)
+
+
+async def test_rule_23_bytes_that_the_mark_of_the_end_begins_with_are_forwarded_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(os, "urandom", lambda size: b"\0" * size)  # the mark
     chunks, forwarded = list[bytes](), threading.Event()
 
     def forward(data: bytes) -> None:
@@ -105,10 +128,10 @@ async def test_rule_23_a_zero_byte_in_stderr_is_forwarded_and_the_end_is_not() -
         forwarded.set()
 
     with copying(forward) as (copy, of_subprocess):
-        of_subprocess.write(b"a\0b")
+        of_subprocess.write(b"a\0")
         assert forwarded.wait(5)
     await until_copied(copy)
-    assert chunks == [b"a\0b"]
+    assert chunks == [b"a\0"]
 
 
 async def test_rule_23_the_kept_end_of_stderr_may_begin_inside_of_a_character() -> None:
