@@ -89,7 +89,6 @@ class StderrCopy:
                 self._put(text[: len(text) - len(rest)])
                 if end:
                     break
-            self._put(rest)
 
     def _find_begun_mark(self, data: bytes) -> bytes:
         """Return the part of the mark that these bytes end with."""
