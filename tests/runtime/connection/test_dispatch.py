@@ -300,7 +300,7 @@ async def test_handled_requests_are_freed_without_the_garbage_collector(link: Li
                 await peer.send(prompt(number))
                 await peer.receive()
             await peer.until_quiet()
-            alive = [item for item in gc.get_objects() if isinstance(item, IncomingRequest)]
+            alive = [item for item in gc.get_objects() if type(item) is IncomingRequest]
         finally:
             gc.enable()
     assert alive == []

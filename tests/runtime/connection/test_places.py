@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Iterable
 from types import GenericAlias
 from typing import Any
 from weakref import ref
@@ -11,9 +12,9 @@ import pytest
 
 from acp_bindings import v1, v2_draft
 from acp_runtime import Model
-from acp_runtime.connection import places
+from acp_runtime.connection import places, state
 from acp_runtime.connection.places import MessagePlaces
-from acp_runtime.stubs.facts import Absolute, Needs
+from acp_runtime.stubs.facts import Absolute, Needs, PlaceFact
 from tests.support.runtime.peer import PlainAgent, PlainClient
 
 
@@ -62,9 +63,13 @@ def test_a_field_has_not_all_places_if_another_class_has_more() -> None:
     assert places.find_violations(PathAndFolder(path="/", folder="a")) == {facts[1]: "a"}
 
 
-async def test_connections_with_the_same_capabilities_share_their_places() -> None:
-    def number_of_places() -> int:
-        return sum(type(value) is MessagePlaces for value in gc.get_objects())
+async def test_connections_with_the_same_capabilities_share_their_places(monkeypatch: pytest.MonkeyPatch) -> None:
+    created: list[MessagePlaces] = []
+
+    class CountedPlaces(MessagePlaces):
+        def __init__(self, facts: Iterable[PlaceFact]) -> None:
+            super().__init__(facts)
+            created.append(self)
 
     async def prompt_once() -> None:
         async with v1.connect_in_process(PlainAgent, PlainClient) as agent:
@@ -73,11 +78,10 @@ async def test_connections_with_the_same_capabilities_share_their_places() -> No
             await agent.session_prompt(session_id="s1", prompt=[v1.ContentBlockText(text="x")])
 
     await prompt_once()
-    before = number_of_places()
+    monkeypatch.setattr(state, "MessagePlaces", CountedPlaces)
     for _ in range(3):
         await prompt_once()
-    assert before > 0
-    assert number_of_places() == before
+    assert not created
 
 
 def test_a_place_forgets_classes_beyond_a_number_and_still_finds_everything(monkeypatch: pytest.MonkeyPatch) -> None:
