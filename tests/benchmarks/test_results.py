@@ -23,9 +23,9 @@ def row_with(*targets: Target, unit: Quantity | None = None) -> Row:
 
 
 def test_a_ratio_is_the_median_of_the_rounds_ratios_not_the_ratio_of_medians() -> None:
-    [target] = summarize(row_with(at_most(2)), {**SAMPLES, FLOOR: [{"seconds": each} for each in (1.0, 30.0, 8.0)]})[
-        "targets"
-    ]
+    [target] = summarize(
+        row_with(at_most(2)), {**SAMPLES, FLOOR: [{"seconds": seconds} for seconds in (1.0, 30.0, 8.0)]}
+    )["targets"]
     assert target["ratio"]["median"] == 1.0
 
 
